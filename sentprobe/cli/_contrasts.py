@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sentprobe.make.filters import ExcludedSentences
 
 CONTRASTS = Group("Contrast sets", sort_key=25)
+TELLING = 0.6
+"""A cue that significantly picks the positive in more than this share of rows gets a warning."""
 ALL = "all"
 """Stands for all rules whose rows were read in the language of the corpus."""
 
@@ -124,9 +126,10 @@ def _window(length: str) -> tuple[int, int]:
 
 def print_contrasts(manifest: Mapping[str, Any]) -> None:
     """Print a contrast set by rule: rows, how many of those read were wrong, and what each cue alone gets right."""
-    from sentprobe.console import err, out, print_wrapped
+    from sentprobe.console import err, out, print_wrapped, warn
     from sentprobe.core.formatting import POINTS
     from sentprobe.core.table import Table
+    from sentprobe.stats.intervals import wilson
 
     language = manifest["language"]
     from sentprobe.contrast.cues import CUE_NAMES
@@ -136,12 +139,13 @@ def print_contrasts(manifest: Mapping[str, Any]) -> None:
         (
             kind,
             f"{manifest['counts'].get(kind, 0):,}",
+            f"{manifest['stages'][kind]['proposed']:,}",
             _read(manifest["rules"].get(kind), language),
             *(POINTS.number(shares[cue]) for cue in cues),
         )
         for kind, shares in manifest["cues"].items()
     ]
-    Table.of_rows(("contrast", "rows", "wrong", *cues), rows).print(out())
+    Table.of_rows(("contrast", "rows", "candidates", "wrong", *cues), rows).print(out())
     positives: dict[str, int] = {}
     for counts in manifest["positives"].values():
         for kind, n in counts.items():
@@ -152,6 +156,11 @@ def print_contrasts(manifest: Mapping[str, Any]) -> None:
         f"Positives: {', '.join(texts)}. wrong: of how many rows read. overlap to bigrams: the share of rows (%) in "
         "which a cue alone picks the positive; at 50 it says nothing.",
     )
+    for kind, shares in manifest["cues"].items():
+        for cue in cues:
+            n = manifest["counts"].get(kind, 0)
+            if n and wilson(shares[cue] * n, n)[0] > TELLING:
+                warn(f"warning: {kind}: {cue} alone picks the positive in {POINTS.number(shares[cue])} % of the rows.")
 
 
 def _read(about: Mapping[str, Any] | None, language: str | None) -> str:

@@ -169,29 +169,36 @@ def _like(text: str, old: str) -> str:
 
 # Which sentences are rewritten
 
+NOT_FLUENT = frozenset({"goeswith", "reparandum", "orphan", "list", "dislocated"})
+"""Relations of sentences that are no running text, or not fluent."""
 QUOTES_AND_BRACKETS = frozenset('"“”„«»()[]{}‘’—–;:') | {"``", "''", "--", "...", "…", "-"}
 
 
 @remember_last
-def is_plain_statement(s: Sentence) -> bool:
-    """Whether a sentence is a finite statement that ends with a full stop, without quotes, brackets or typos."""
+def is_statement(s: Sentence) -> bool:
+    """Whether a sentence is a finite statement that ends with a full stop, without typos: one word may be replaced."""
     if s.heads is None or s.deprels is None or s.feats is None or s.lemmas is None or s.heads.count(-1) != 1:
         return False
     if s.forms[-1] != "." or "." in s.forms[:-1] or s.text.endswith("..") or any(map(is_unspaced, s.forms)):
         return False
     if not s.forms[0][:1].isupper() or sum(form.isupper() and len(form) > 2 for form in s.forms) > len(s) / 4:
         return False
-    if not QUOTES_AND_BRACKETS.isdisjoint(s.forms) or any("Typo=" in feats for feats in s.feats):
-        return False
-    if not {"goeswith", "reparandum", "orphan", "list", "dislocated"}.isdisjoint(map(base, s.deprels)):
+    if any("Typo=" in feats for feats in s.feats) or not NOT_FLUENT.isdisjoint(map(base, s.deprels)):
         return False
     top = root(s)
-    if any(base(s.deprels[i]) in ("parataxis", "vocative", "discourse") for i in children(s, top)):
-        return False
     verb = finite(s, top)
     if verb is None or "Mood=Imp" in s.feats[verb]:
         return False
     return not any("PronType=Int" in s.feats[i] and s.heads[i] == top for i in range(len(s)))
+
+
+@remember_last
+def is_plain_statement(s: Sentence) -> bool:
+    """Whether parts of a statement may be moved: it has no quotes, brackets and insertions."""
+    if not is_statement(s) or not QUOTES_AND_BRACKETS.isdisjoint(s.forms):
+        return False
+    assert s.deprels is not None
+    return not any(base(s.deprels[i]) in ("parataxis", "vocative", "discourse") for i in children(s, root(s)))
 
 
 def subject(s: Sentence, head: int) -> int | None:

@@ -261,7 +261,7 @@ FRONTING = [
                  "he PRON 3 obj", "in ADP 6 case", "May PROPN 3 obl", ". PUNCT 3 punct"), []),  # negated
     ("de", words("Gestern schlief Anna.", "gestern ADV 2 advmod", f"schlafen VERB 0 root {DE_FIN}",
                  "Anna PROPN 2 nsubj",
-                 ". PUNCT 2 punct"), []),  # not a phrase of time with a preposition
+                 ". PUNCT 2 punct"), ["Anna schlief gestern."]),
     ("de", words("Im Mai schlief Anna hier.", "in ADP 2 case", "Mai NOUN 3 obl", f"schlafen VERB 0 root {DE_FIN}",
                  "Anna PROPN 3 nsubj", "hier ADV 3 advmod", ". PUNCT 3 punct"), ["Anna schlief im Mai hier."]),
 ]  # fmt: skip

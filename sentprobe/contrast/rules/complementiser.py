@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import DraftWord, is_plain_statement, token_span, words_of, written
+from sentprobe.contrast.draft import DraftWord, is_statement, token_span, words_of, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import children, finite, subtree
 from sentprobe.sentence import Sentence
@@ -23,7 +23,7 @@ VERBS = frozenset(SPEAKING_AND_THINKING.split())
 
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The sentence with one *that* fewer, or more."""
-    if code_of(context.language) != "en" or not is_plain_statement(s) or s.deprels is None or s.heads is None:
+    if code_of(context.language) != "en" or not is_statement(s) or s.deprels is None or s.heads is None:
         return
     assert s.lemmas is not None
     for clause in range(1, len(s)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import agreement, exchanged, is_movable, is_plain_statement, token_span, written
+from sentprobe.contrast.draft import agreement, exchanged, is_movable, is_statement, token_span, written
 from sentprobe.contrast.rules.order import DETERMINERS
 from sentprobe.corpus.syntax import base, children, feature, subtree, tags
 from sentprobe.sentence import Sentence
@@ -24,7 +24,7 @@ FEATURES = ("Number", "Gender", "Case", "Animacy", "VerbForm", "Degree")
 
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The sentence with two conjuncts exchanged, once for each coordination."""
-    if not is_plain_statement(s) or s.deprels is None or s.heads is None:
+    if not is_statement(s) or s.deprels is None or s.heads is None:
         return
     if not FIXED.isdisjoint(form.lower() for form in s.forms):
         return

@@ -39,15 +39,23 @@ PREPOSITIONS = {
     "pl": "w we po przed podczas od na pod mimo pomimo wraz",
 }
 """Prepositions of the phrases that are moved."""
+TIME_ADVERBS = {
+    "en": """recently currently eventually previously sometimes occasionally today tomorrow yesterday nowadays tonight
+        formerly""",
+    "fr": """hier aujourd'hui demain récemment actuellement maintenant parfois autrefois""",
+    "de": """heute gestern morgen jetzt kürzlich derzeit manchmal bald später früher damals""",
+    "pl": """wczoraj dziś dzisiaj jutro teraz obecnie niedawno wkrótce czasem czasami kiedyś wtedy wówczas""",
+}
+"""Adverbs that say when, and are moved on their own."""
 COMMA = frozenset({"en", "fr"})
 """Languages that put a comma after an adverbial phrase at the beginning."""
 NEGATIVE = frozenset(
     {"not", "n't", "never", "no", "ne", "n'", "pas", "jamais", "nie", "nigdy", "nicht", "kein", "keine"}
 )
-COMMENT_NOUNS = """mot terme effet fait revanche outre conséquence parallèle particulier général lieu arrière
-    exclusivité comparison campaign way fact addition general particular top side mind essence exchange return bit
-    sense name question opinion love charge line other word case order contrast turn end gegenteil gegenzug fall regel
-    prinzip vergessenheit kontekst sytuacja osiągnięcie rama reconnaissance"""
+COMMENT_NOUNS = """summary time mot terme effet fait revanche outre conséquence parallèle particulier général lieu
+    arrière exclusivité comparison campaign way fact addition general particular top side mind essence exchange return
+    bit sense name question opinion love charge line other word case order contrast turn end gegenteil gegenzug fall
+    regel prinzip vergessenheit kontekst sytuacja osiągnięcie rama reconnaissance"""
 COMMENTS = frozenset(COMMENT_NOUNS.split())
 """Nouns of phrases that comment on the sentence or connect it to others, rather than say when or where."""
 FOCUS = frozenset(["only", "even", "seulement", "uniquement", "tylko", "jedynie", "nur"])
@@ -92,6 +100,10 @@ def _is_adverbial(s: Sentence, i: int, language: str) -> bool:
     if base(relation) == "advcl":
         first = s.forms[min(subtree(s, i))].lower()
         return first in MARKS[language].split() and tags(s)[i] in ("VERB", "ADJ", "AUX")
+    before = min(subtree(s, i)) - 1
+    follows_adverb = before >= 0 and tags(s)[before] == "ADV"  # *later today*
+    if s.forms[i].lower() in TIME_ADVERBS[language].split() and not children(s, i):
+        return base(relation) in ("advmod", "obl") and not follows_adverb
     if base(relation) != "obl" or relation in ("obl:agent", "obl:arg", "obl:mod:agent", "obl:cmpr"):
         return False
     if tags(s)[i] not in ("NOUN", "PROPN", "NUM") or any(base(s.deprels[j]) == "acl" for j in children(s, i)):
@@ -102,8 +114,7 @@ def _is_adverbial(s: Sentence, i: int, language: str) -> bool:
     if not cases:
         if language == "de":
             return s.forms[i].isdigit() and len(s.forms[i]) == 4
-        before = min(subtree(s, i)) - 1
-        return relation in ("obl:tmod", "obl:unmarked") and (before < 0 or tags(s)[before] != "ADV")
+        return relation in ("obl:tmod", "obl:unmarked") and not follows_adverb
     return len(cases) == 1 and s.forms[cases[0]].lower() in PREPOSITIONS[language].split()
 
 
@@ -125,10 +136,10 @@ def _with_comma(s: Sentence, top: int, agent: int, language: str) -> Iterator[li
         return
     for i, (first, last) in _adverbials(s, top, language):
         clause = base(s.deprels[i]) == "advcl"
-        if first == 0 and words[last].text == "," and beginning == last + 1 and not _closes_late(s, top, i):
+        if first == 0 and beginning == last + (words[last].text == ",") and not _closes_late(s, top, i):
             if clause and _refers(s, agent):
                 continue
-            yield [*words[last + 1 : end], *words[:last], *words[end:]]
+            yield [*words[beginning:end], *words[:last], *words[end:]]
         elif last == end and beginning == 0 and first > beginning and (clause or _is_adjunct(s, top, i)):
             body_end = first - 1 if words[first - 1].text == "," else first
             yield [*words[first:end], DraftWord(","), *words[:body_end], *words[end:]]
@@ -151,6 +162,8 @@ def _closes_late(s: Sentence, top: int, i: int) -> bool:
 def _is_adjunct(s: Sentence, top: int, i: int) -> bool:
     """Whether a phrase at the end is an adjunct rather than what the verb requires: something is between them."""
     assert s.deprels is not None
+    if tags(s)[i] == "ADV":
+        return True
     if min(subtree(s, i)) == top + 1 or tags(s)[top] != "VERB":
         return False
     if s.forms[min(subtree(s, i))].lower() in ("sur", "vers", "sous", "near", "under", "na"):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from sentprobe.contrast import ContrastRule, RowsRead
 from sentprobe.contrast.draft import (
     DraftWord,
-    is_plain_statement,
+    is_statement,
     lower_lemmas,
     replaced,
     token_span,
@@ -62,10 +62,12 @@ IDIOMS = frozenset({"help", "wait", "mind", "care", "matter", "bother", "afford"
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The negated sentence, or without its negation."""
     language = code_of(context.language)
-    if language not in REWRITERS or not is_plain_statement(s):
+    if language not in REWRITERS or not is_statement(s):
         return
     top = root(s)
-    if any(base(s.deprels[i]) in ("conj", "ccomp", "csubj") for i in children(s, top)):  # type: ignore[index]
+    if any(
+        base(s.deprels[i]) in ("conj", "ccomp", "csubj", "parataxis", "discourse", "vocative") for i in children(s, top)
+    ):  # type: ignore[index]
         return
     for words in REWRITERS[language](s, top, context):
         if text := written(s, words, context):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
+from sentprobe.contrast.draft import is_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, tags
 from sentprobe.sentence import Sentence
@@ -53,7 +53,7 @@ YEAR = re.compile(r"(1[0-9]|20)(\d)(\d)")
 
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The sentence with another number, once for each that can be replaced."""
-    if not is_plain_statement(s) or s.deprels is None:
+    if not is_statement(s) or s.deprels is None:
         return
     language = code_of(context.language)
     for i, form in enumerate(s.forms):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import is_plain_statement, replaced, token_span, written
+from sentprobe.contrast.draft import is_statement, replaced, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, tags
 from sentprobe.sentence import Sentence
@@ -45,7 +45,7 @@ SYNONYMS = {
         sofort unverzüglich | allerdings jedoch | jedoch allerdings | besonders insbesondere | zudem außerdem |
         außerdem zudem | ebenso gleichermaßen | zurzeit derzeit | derzeit zurzeit | meist meistens | meistens meist |
         wahrscheinlich vermutlich | vermutlich wahrscheinlich | sehr überaus | zunächst zuerst |
-        zuerst zunächst | mindestens wenigstens | wenigstens mindestens
+        zuerst zunächst | mindestens wenigstens
         SCONJ: obwohl obgleich | obgleich obwohl | weil da
         ADP: wegen aufgrund | aufgrund wegen""",
     "pl": """CCONJ: lecz ale | ale lecz | oraz i | i oraz | albo lub | lub albo | jednak jednakże
@@ -92,7 +92,7 @@ LATE = frozenset({"gdyż", "jedoch", "allerdings", "da", "lecz", "aussi"})
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The sentence with one word replaced, once for each that has a synonym."""
     table = TABLES.get(code_of(context.language))
-    if table is None or not is_plain_statement(s) or s.deprels is None or s.heads is None:
+    if table is None or not is_statement(s) or s.deprels is None or s.heads is None:
         return
     lowered = [form.lower() for form in s.forms]
     for i, form in enumerate(lowered):

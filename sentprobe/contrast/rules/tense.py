@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import is_plain_statement, lower_lemmas, replaced, subject, token_span, written
+from sentprobe.contrast.draft import is_statement, lower_lemmas, replaced, subject, token_span, written
 from sentprobe.corpus.languages import code_of
 from sentprobe.corpus.syntax import base, children, feature, features, finite, is_finite, root, tags
 from sentprobe.sentence import Sentence
@@ -47,7 +47,7 @@ OTHER_TENSE = {"en": {"Pres": "Past", "Past": "Pres"}, "fr": {"Pres": "Imp", "Im
 def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     """The sentence in the other tense."""
     language = code_of(context.language)
-    if language not in OTHER_TENSE or not is_plain_statement(s):
+    if language not in OTHER_TENSE or not is_statement(s):
         return
     top = root(s)
     verb = finite(s, top)
