@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sentprobe.corpus.folding import uncapitalised
 from sentprobe.corpus.syntax import features, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Counts
@@ -45,18 +44,8 @@ class AttestedForms:
         entries: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
         for (lemma, tag, feats, form), n in tally.items():
             entries.setdefault((lemma, tag), []).append((feats, form, n))
-        inside: Counter[str] = Counter()
-        by_tag: Counter[tuple[str, bool]] = Counter()
-        for (form, tag, _), n in counts.words.items():
-            inside[form] += n
-            by_tag[tag, form[:1].isupper()] += n
-        forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[uncapitalised(f, counts.language)])
-        upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
-        return cls(
-            {key: tuple(sorted(values, key=lambda v: (-v[2], v))) for key, values in sorted(entries.items())},
-            frozenset(forms),
-            frozenset(upper) | {"PROPN"},
-        )
+        ranked = {key: tuple(sorted(values, key=lambda v: (-v[2], v))) for key, values in sorted(entries.items())}
+        return cls(ranked, *counts.capitalised())
 
     def keeps_capital(self, s: Sentence, i: int) -> bool:
         """Whether a word has its capital wherever it is: a name, *I*, an acronym, a German noun."""

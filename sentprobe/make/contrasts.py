@@ -224,7 +224,7 @@ def _selected(pool: Pool, rows: int, unbalanced: bool) -> list[ContrastRow]:
         return [_row(c) for c in sorted(chosen, key=lambda c: c.priority)[:rows]]
     sizes = balanced_sizes(available)
     if (total := sum(sizes.values())) > rows:
-        sizes = balanced_sizes({cell: -(-n * rows // total) for cell, n in sizes.items()})
+        sizes = balanced_sizes({cell: n * rows // total for cell, n in sizes.items()})
     chosen = [candidate for cell, n in sizes.items() for candidate in cells[cell][:n]]
     return [_row(candidate) for candidate in sorted(chosen, key=lambda c: c.priority)]
 
