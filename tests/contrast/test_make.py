@@ -203,7 +203,7 @@ def test_the_command_makes_shows_and_lists(tmp_path):
     done = sentprobe("make", "--builtin", 800, "--contrast", "roles,numbers", "--sizes", 12, "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "contrast  rows  candidates  wrong  overlap" in done.stdout
-    assert re.search(r"numbers +12 +48 +0/50 +50\.0", done.stdout)
+    assert re.search(r"numbers +12 +75 +0/50 +50\.0", done.stdout)
     shown = sentprobe("show", tmp_path)
     assert shown.stdout.startswith("ContrastSet('contrast/builtin', en,")
     rows = sentprobe("show", tmp_path, "--examples", 1).stdout

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sentprobe.contrast import CONTRAST_RULES
+from sentprobe.contrast.rules.numbers import NAMES
 from tests.contrast.sentences import rewritten, sentence
 
 RULES = CONTRAST_RULES.parts()
@@ -182,6 +183,21 @@ def test_number_words_and_days_are_replaced_by_others_of_their_kind():
     (text,) = rewritten(RULES["numbers"], s)
     assert text != s.text
     assert text.removeprefix("They left on ").removesuffix(".").endswith("day")
+
+
+def living(place, *more):
+    return words(f"They live in {place}.", "they PRON 2 nsubj", f"live VERB 0 root {PAST}", "in ADP 4 case",
+                 f"{place} PROPN 2 obl", *more, ". PUNCT 2 punct")  # fmt: skip
+
+
+def test_names_are_replaced_by_others_of_their_kind():
+    (text,) = rewritten(RULES["numbers"], living("Paris"))
+    assert text.removeprefix("They live in ").removesuffix(".") in NAMES["en"][0].split()
+    assert text != "They live in Paris."
+    assert rewritten(RULES["numbers"], living("Uppsala")) == []  # not in the list
+    s = words("They live in New Paris.", "they PRON 2 nsubj", f"live VERB 0 root {PAST}", "in ADP 4 case",
+              "New PROPN 2 obl", "Paris PROPN 4 flat", ". PUNCT 2 punct")  # fmt: skip
+    assert rewritten(RULES["numbers"], s) == []  # part of another name
 
 
 def test_polish_numerals_keep_their_gender_and_government():

@@ -1,7 +1,8 @@
-"""A number, a weekday or a month replaced by another: *three* → *seven*, *1987* → *1967*, *on Monday* → *on Friday*.
+"""A number or a name replaced by another: *three* → *seven*, *1987* → *1967*, *Monday* → *Friday*, *Paris* → *Rome*.
 
 The new number governs the same forms: Polish 2–4 and 5–9 stay apart, 1 is never replaced, days stay below 30. Digits of
-codes, decimals, times and sums are left alone.
+codes, decimals, times and sums are left alone. Names are weekdays, months, and those of towns, countries and people in
+short lists; what is one of another name, or is in the sentence twice, is left alone.
 """
 
 from __future__ import annotations
@@ -46,7 +47,34 @@ WORDS = {
         "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
     ),
 }
-"""Groups of words that can stand for each other. A word in several groups is replaced by what all of them have."""
+"""Numerals, weekdays and months that can stand for each other."""
+NAMES = {
+    "en": (
+        "London Paris Berlin Madrid Rome Vienna Oslo Chicago Boston Houston Toronto Sydney Tokyo Moscow Dublin Prague",
+        "Germany France Spain Italy Poland Canada Mexico Brazil Japan China India Russia Iran Iraq Israel Egypt Turkey",
+        "Anna Mary Sarah Emma Laura Julia Maria Lucy Elena Helen Alice Clara Nora",
+        "John Paul Peter Mark David Michael Robert Thomas James George Oscar Simon Henry Victor",
+    ),
+    "fr": (
+        "Paris Lyon Marseille Lille Bordeaux Nantes Strasbourg Toulouse Rennes Londres Berlin Madrid Bruxelles",
+        "Marie Sophie Julie Claire Denise Laura Nathalie Sylvie",
+        "Jean Pierre Paul Jacques Michel Marcel David Robert Thomas Daniel",
+    ),
+    "de": (
+        "Berlin Hamburg München Köln Frankfurt Wien Zürich Paris London Rom Madrid Athen",
+        "Deutschland Frankreich Spanien Italien Polen Österreich Russland China Japan Indien Kanada Mexiko",
+        "Anna Maria Laura Julia Sarah Emma Martha",
+        "Paul Peter Thomas Martin David Robert Simon Georg",
+    ),
+    "pl": (
+        "Warszawie Krakowie Poznaniu Gdańsku Lublinie Łodzi Londynie Paryżu Berlinie Moskwie",
+        "Warszawy Krakowa Poznania Gdańska Lublina Łodzi Londynu Paryża Berlina Moskwy",
+        "Niemczech Włoszech Węgrzech",
+        "Francji Hiszpanii Rosji Szwecji Grecji",
+    ),
+}
+"""Names of towns, countries and people that can. Of a word in several groups, what all of them have can."""
+GROUPS = {language: (*groups, *NAMES[language]) for language, groups in WORDS.items()}
 GROUPED = re.compile(r"([2-9])(\d{0,2})((?:[.,\u00a0 ]000)+)")
 YEAR = re.compile(r"(1[0-9]|20)(\d)(\d)")
 
@@ -111,11 +139,19 @@ def _other_digits(form: str, context: Context) -> str | None:
 def _other_word(s: Sentence, i: int, language: str, context: Context) -> str | None:
     """Another word of the groups that a word is in."""
     form = s.forms[i].lower() if tags(s)[i] == "NUM" else s.forms[i]
-    groups = [words for group in WORDS.get(language, ()) if form in (words := group.split())]
+    if s.forms.count(s.forms[i]) > 1 or (tags(s)[i] == "PROPN" and _is_in_name(s, i)):
+        return None
+    groups = [words for group in GROUPS.get(language, ()) if form in (words := group.split())]
     if not groups or tags(s)[i] not in ("NUM", "PROPN", "NOUN") or (tags(s)[i] == "NUM" and not _counts(s, i)):
         return None
     alternatives = [word for word in groups[0] if word != form and all(word in words for words in groups)]
     return _pick(alternatives, context) if alternatives else None
+
+
+def _is_in_name(s: Sentence, i: int) -> bool:
+    """Whether a name is next to another one, with which it may be one: *Paris Hilton*, *New London*, *Notre Dame*."""
+    neighbours = [j for j in (i - 1, i + 1) if 0 <= j < len(s)]
+    return any(tags(s)[j] == "PROPN" or (j and s.forms[j][:1].isupper()) for j in neighbours)
 
 
 def _counts(s: Sentence, i: int) -> bool:
@@ -131,7 +167,7 @@ def _pick(options: list[str], context: Context) -> str:
 contrast_rule = ContrastRule(
     name="numbers",
     effect="contrast",
-    summary="a number, weekday or month is replaced",
+    summary="a number, weekday, month or name is replaced",
     rewrite=rewrite,
     rows_read=(
         RowsRead(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
