@@ -118,11 +118,13 @@ Signs = tuple[int, int]
 
 def signs(anchor: str, positive: str, contrast: str) -> Signs:
     """Which of two texts is nearer to the anchor by the cues over which rows are balanced."""
-    by_overlap, by_length = (
-        math.isclose(a := cue(anchor, positive), b := cue(anchor, contrast)) or (1 if a > b else -1)
-        for cue in (overlap, length)
-    )
-    return (0 if by_overlap is True else by_overlap), (0 if by_length is True else by_length)
+    return _nearer(overlap, anchor, positive, contrast), _nearer(length, anchor, positive, contrast)
+
+
+def _nearer(cue: Callable[[str, str], float], anchor: str, positive: str, contrast: str) -> int:
+    """1 if the positive has the higher value, -1 if the contrast has, 0 if they have the same."""
+    values = cue(anchor, positive), cue(anchor, contrast)
+    return 0 if math.isclose(*values) else 1 if values[0] > values[1] else -1
 
 
 def success_shares(rows: Sequence[ContrastRow], counts: BigramCounts | None = None) -> dict[str, float]:
@@ -134,11 +136,8 @@ def success_shares(rows: Sequence[ContrastRow], counts: BigramCounts | None = No
 
 
 def _success_share(rows: Sequence[ContrastRow], cue: Callable[[str, str], float]) -> float:
-    wins = 0.0
-    for row in rows:
-        positive, contrast = cue(row.anchor, row.positive), cue(row.anchor, row.contrast)
-        wins += 0.5 if math.isclose(positive, contrast) else float(positive > contrast)
-    return wins / len(rows) if rows else 0.5
+    signs_of_rows = [_nearer(cue, row.anchor, row.positive, row.contrast) for row in rows]
+    return (1 + sum(signs_of_rows) / len(rows)) / 2 if rows else 0.5
 
 
 # Balance

@@ -44,7 +44,7 @@ def examine_contrast_rule(rule: ContrastRule, corpus: Corpus | None = None) -> I
         counts.words.update(list(zip(s.forms, tags(s), s.feats or ("",) * len(s), strict=True))[1:])
         tally.update(attested(s))
     call = partial(_rewritten, rule, AttestedForms.of(counts, tally), language)
-    first = [call(s) for s in sentences] if rule.rewrite else []
+    first = [call(s) for s in sentences]
     rules: tuple[tuple[str, Callable[[], str]], ...] = (
         ("its name and summary are filled in, and its effect is contrast or positive", lambda: _description(rule)),
         ("it yields texts", lambda: _types(sentences, first)),
@@ -84,8 +84,8 @@ def _difference(
     sentences: Sequence[Sentence], results: Sequence[list[str]], call: Callable[[Sentence], list[str]]
 ) -> str:
     for s, texts in reversed(list(zip(sentences, results, strict=True))):
-        if (again := call(s)) != texts:
-            return f"the sentence {s.id} got {texts[:1]} and then {again[:1]}"
+        if (repeated := call(s)) != texts:
+            return f"the sentence {s.id} got {texts[:1]} and then {repeated[:1]}"
     return ""
 
 

@@ -55,6 +55,8 @@ CONTRACTED = {
 }  # fmt: skip
 EXPANDED = {short.replace("n't", ""): full for full, short in CONTRACTED.items()}
 """The form of an auxiliary before *n't* and its own: *ca* and *can*, *wo* and *will*."""
+COMPLEX = frozenset({"conj", "ccomp", "csubj", "parataxis", "discourse", "vocative"})
+"""Relations of what may or may not be in the scope of a negation."""
 IDIOMS = frozenset({"help", "wait", "mind", "care", "matter", "bother", "afford", "stand", "seem", "want", "hesitate"})
 """English verbs whose negation is an idiom, or which is odd without it."""
 
@@ -64,10 +66,9 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
     language = code_of(context.language)
     if language not in REWRITERS or not is_statement(s):
         return
+    assert s.deprels is not None
     top = root(s)
-    if any(
-        base(s.deprels[i]) in ("conj", "ccomp", "csubj", "parataxis", "discourse", "vocative") for i in children(s, top)
-    ):  # type: ignore[index]
+    if not COMPLEX.isdisjoint(base(s.deprels[i]) for i in children(s, top)):
         return
     for words in REWRITERS[language](s, top, context):
         if text := written(s, words, context):
