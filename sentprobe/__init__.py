@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sentprobe.errors import SentProbeError as SentProbeError
     from sentprobe.make import SkippedTask as SkippedTask
     from sentprobe.make import make_sets as make_sets
+    from sentprobe.make.contrasts import make_contrasts as make_contrasts
     from sentprobe.make.request import select_tasks as select_tasks
     from sentprobe.probes import Probe as Probe
     from sentprobe.probes import parse as load_probe
@@ -92,6 +93,7 @@ _HOMES = {
     "load_encoder": "sentprobe.encoders:load",
     "load_probe": "sentprobe.probes:parse",
     "load_task": "sentprobe.tasks",
+    "make_contrasts": "sentprobe.make.contrasts",
     "make_sets": "sentprobe.make",
     "on_cluster": "sentprobe.core.cluster:joined",
     "read_senteval": "sentprobe.data.tables",
@@ -137,6 +139,7 @@ __all__ = [
     "load_encoder",
     "load_probe",
     "load_task",
+    "make_contrasts",
     "make_sets",
     "on_cluster",
     "read_senteval",

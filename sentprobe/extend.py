@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sentprobe.audit import Code as Code
     from sentprobe.audit import ShortcutScore as ShortcutScore
     from sentprobe.cli.listings import Listing as Listing
+    from sentprobe.contrast import ContrastRule as ContrastRule
+    from sentprobe.contrast import RowsRead as RowsRead
     from sentprobe.core.folders import FolderType as FolderType
     from sentprobe.core.formatting import NumberFormat as NumberFormat
     from sentprobe.core.table import Table as Table
@@ -75,6 +77,7 @@ _HOMES = {
     "CheckFinding": "sentprobe.report.check",
     "Code": "sentprobe.audit",
     "Context": "sentprobe.tasks",
+    "ContrastRule": "sentprobe.contrast",
     "Control": "sentprobe.run.control",
     "Encoder": "sentprobe.encoders",
     "Features": "sentprobe.probes",
@@ -96,6 +99,7 @@ _HOMES = {
     "Preset": "sentprobe.probes",
     "ProbeKind": "sentprobe.probes",
     "ReadOptions": "sentprobe.annotate.source",
+    "RowsRead": "sentprobe.contrast",
     "RunKind": "sentprobe.results.run_kind",
     "Section": "sentprobe.report.page.section",
     "ShortcutScore": "sentprobe.audit",
@@ -131,6 +135,7 @@ __all__ = [
     "CheckFinding",
     "Code",
     "Context",
+    "ContrastRule",
     "Control",
     "Encoder",
     "Features",
@@ -152,6 +157,7 @@ __all__ = [
     "Preset",
     "ProbeKind",
     "ReadOptions",
+    "RowsRead",
     "RunKind",
     "Section",
     "ShortcutScore",

@@ -84,6 +84,32 @@ def test_a_broken_audit_check_is_left_out_with_a_warning(package, loud):
     )
 
 
+CONTRAST = """
+    from sentprobe.extend import ContrastRule, RowsRead
+
+    def rewrite(s, context):
+        if " old " in s.text:
+            yield s.text.replace(" old ", " new ")
+
+    contrast_rule = ContrastRule(
+        name="age", effect="contrast", summary="old becomes new", rewrite=rewrite,
+        rows_read=(RowsRead(language="en", corpus="mine", wrong=1, date="2026-01-01"),),
+    )
+"""
+
+
+def test_a_contrast_rule_is_used_listed_and_checked(package, tmp_path):
+    package("sentprobe.contrast_rules", "age = age_rule", "age_rule", CONTRAST)
+    done = sentprobe("make", "--builtin", 1500, "--contrast", "age", "-o", tmp_path / "sets")
+    assert done.returncode == 0, done.stderr
+    assert "age" in done.stdout
+    assert "1/50" in done.stdout
+    (path,) = (tmp_path / "sets").rglob("manifest.json")
+    assert json.loads(path.read_text("utf-8"))["rules"]["age"]["summary"] == "old becomes new"
+    assert "mine 1 of 50" in sentprobe("ls", "contrast-rules").stdout
+    assert sentprobe("check", "age").returncode == 0
+
+
 VERB = """
     from pathlib import Path
 

@@ -232,6 +232,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.audit import AUDIT_CHECKS
     from sentprobe.cli._verbs import VERBS
     from sentprobe.cli.listings import LISTINGS
+    from sentprobe.contrast import CONTRAST_RULES
     from sentprobe.core.folders import FOLDER_TYPES
     from sentprobe.encoders import SCHEMES
     from sentprobe.lab.alignment import METHODS
@@ -256,7 +257,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
         "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES, "task": TASKS, "type of folder": FOLDER_TYPES,
         "list of `sentprobe ls`": LISTINGS, "extension of the summary of a run": SUMMARY_EXTENSIONS,
-        "metric": METRICS, "kind of run": RUN_KINDS,
+        "metric": METRICS, "kind of run": RUN_KINDS, "contrast rule": CONTRAST_RULES,
     }  # fmt: skip
     rows = {
         noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)

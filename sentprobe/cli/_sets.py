@@ -84,11 +84,14 @@ def show_sets(
     from random import Random
 
     from sentprobe.cli._annotated import print_annotations
+    from sentprobe.cli._contrasts import has_contrast_sets, show_contrasts
     from sentprobe.console import example_line, out, warn
     from sentprobe.data.dataset import Dataset, find_set_folders, read_manifest
     from sentprobe.errors import DataError
 
     _check_set_options(examples, baselines, features, seed, published)
+    if has_contrast_sets(path):
+        return show_contrasts(path, examples, seed, any((baselines, features, published, task, language)))
     unread: list[DataError] = []
 
     def read(load: Callable[[Path], T]) -> Iterator[T]:

@@ -1,4 +1,4 @@
-"""`sentprobe check`: whether a task, an encoder or an annotator follows the rules."""
+"""`sentprobe check`: whether a task, an encoder, an annotator or a contrast rule follows the rules."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ group = "Probe"
 
 
 def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
-    """Check that a task, an encoder or an annotator follows the rules: `sentprobe check my_task.py`, `… check static:`.
+    """Check that a task, an encoder or another part follows the rules: `sentprobe check my_task.py`, `… check static:`.
 
     Parameters
     ----------
     what: str
-        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; or an
-        annotator, KIND:MODEL.
+        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; an annotator,
+        KIND:MODEL; or the name of a contrast rule.
     corpus: str
-        Annotated text to try a task on. Default: the built-in corpus.
+        Annotated text to try a task or a contrast rule on. Default: the built-in corpus.
     annotator: bool
         It is an annotator: py:file.py:function may be an encoder as well.
     """
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.console import out
+    from sentprobe.contrast import CONTRAST_RULES
     from sentprobe.encoders import SCHEMES
     from sentprobe.testing.verdict import until_error
 
@@ -41,6 +42,12 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         from sentprobe.testing import examine_encoder
 
         verdicts = examine_encoder(load_encoder(what))
+    elif what in CONTRAST_RULES.parts():
+        from sentprobe.corpus.corpus import Corpus
+        from sentprobe.testing import examine_contrast_rule
+
+        rule = CONTRAST_RULES.parts()[what]
+        verdicts = examine_contrast_rule(rule, Corpus.read(*corpus) if corpus else None)
     else:
         from sentprobe.corpus.corpus import Corpus
         from sentprobe.tasks import load_task

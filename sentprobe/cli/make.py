@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from sentprobe.cli._contrasts import CONTRASTS, ContrastOptions
 from sentprobe.cli._options import OUTPUT, ClusterName, Jobs, with_options
 from sentprobe.core.arguments import option
 
@@ -33,6 +34,8 @@ Two tasks, in other sizes:
   sentprobe make corpus.conllu -t past_present -t passive --sizes 4000/500/500
 From raw text, which is annotated first; the corpus is kept in the folder of the sets:
   sentprobe make book.txt -w spacy:fr_core_news_sm -s universal2019 -o probes/
+A contrast set, for `sentprobe pairs`:
+  sentprobe make ud:UD_English-EWT --contrast negation,roles,order -o contrasts/
 To try it out, without a corpus:
   sentprobe make --builtin 6000 -o probes/
 """
@@ -167,6 +170,7 @@ class CorpusOptions:
         )
 
 
+@with_options(ContrastOptions, (CONTRASTS,), before="jobs")
 @with_options(CorpusOptions, (CORPUS, RAW), before="suite")
 def make(
     *corpus: Annotated[str, Parameter(group=CORPUS)],
@@ -186,7 +190,7 @@ def make(
     as_published: Annotated[bool, Parameter(group=SETS)] = False,
     **options: Any,
 ) -> int:
-    """Make probing sets from annotated text.
+    """Make probing sets, or a contrast set, from annotated text.
 
     Parameters
     ----------
@@ -233,6 +237,8 @@ def make(
     from sentprobe.make.request import check_writable, read_excluded, select_tasks
     from sentprobe.tasks import parametric_suites
 
+    for_probing_sets = (suite, task, set_, exclusive, relax, audit, as_published)
+    contrasts = ContrastOptions.taken_from(options, any(for_probing_sets))
     paths, corpus_options = typed_paths(corpus), CorpusOptions(**options)
     corpus_options.check_source(paths)
     treebanks = [path for path in paths if is_spec(path)]
@@ -242,13 +248,19 @@ def make(
     check_writable(out)
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     settings: dict[str, Any] = {"sizes": sizes, "length": length, "settings": set_, "as_published": as_published}
-    if (corpus_options.with_ is not None or treebanks) and not set(suite) & parametric_suites().keys():
+    if (
+        (corpus_options.with_ is not None or treebanks)
+        and not contrasts.contrast
+        and not set(suite) & parametric_suites().keys()
+    ):
         select_tasks(suite, task, **settings)  # its errors come before anything is annotated or downloaded
     if needs_annotation:
         with workers_of(jobs, cluster) as workers:
             paths, corpus_options = corpus_options.annotate(paths, out, workers)
     source, skip_bad = corpus_options.open(paths), corpus_options.skip_bad
     with workers_of(jobs, cluster, reads=(*source.files, *source.trees)) as workers, _naming_skip_bad(skip_bad):
+        if contrasts.contrast:
+            return contrasts.make(source, out, sizes, length, seed, workers, excluded, skip_bad)
         requests = select_tasks(suite, task, **settings, corpus=source, jobs=workers, skip_bad=skip_bad)
         manifests, skipped = _make_sets(
             source, requests, out, corpus_options, seed=seed, jobs=workers, exclude=excluded, exclusive=exclusive,

@@ -10,7 +10,7 @@ from typing import Any
 
 from sentprobe.core.hashing import hash_64
 from sentprobe.core.words import is_word
-from sentprobe.corpus.folding import fold
+from sentprobe.corpus.folding import fold, uncapitalised
 from sentprobe.corpus.syntax import is_unspaced
 from sentprobe.tasks.policy import Policy
 
@@ -107,6 +107,17 @@ class Counts:
             if not pos or tag in pos:
                 out[word] += n
         return out
+
+    def capitalised(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Forms, and parts of speech, that have a capital inside sentences more often than not: *I*, names."""
+        inside: Counter[str] = Counter()
+        by_tag: Counter[tuple[str, bool]] = Counter()
+        for (form, tag, _), n in self.words.items():
+            inside[form] += n
+            by_tag[tag, form[:1].isupper()] += n
+        forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[uncapitalised(f, self.language)])
+        upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
+        return frozenset(forms), frozenset(upper) | {"PROPN"}
 
     def drop_tables(self) -> None:
         """Free the tables of words and bigrams, once all plans have been made."""

@@ -29,6 +29,15 @@ def _suites() -> Iterator[Row]:
         yield part.suite, f"{part.usage}, all that the corpus supports", part.source
 
 
+def _contrast_rules() -> Iterator[Row]:
+    from sentprobe.contrast import CONTRAST_RULES
+
+    yield "rule", "meaning", "description", "wrong of 50 rows read"
+    for rule in CONTRAST_RULES.parts().values():
+        read = ", ".join(f"{r.corpus} {r}" for r in rule.rows_read)
+        yield rule.name, "changed" if rule.effect == "contrast" else "kept", rule.summary, read or "not read"
+
+
 def _probes() -> Iterator[Row]:
     from sentprobe.probes.probe import differences, presets
 
@@ -62,6 +71,13 @@ listings = (
         order=20,
         kind="sentprobe.tasks:PARAMETRIC_TASKS",
         rows=_suites,
+    ),
+    Listing(
+        name="contrast-rules",
+        summary="how sentences are rewritten for contrast sets",
+        order=25,
+        kind="sentprobe.contrast:CONTRAST_RULES",
+        rows=_contrast_rules,
     ),
     Listing(
         name="annotators",

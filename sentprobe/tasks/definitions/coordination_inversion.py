@@ -11,7 +11,6 @@ the policy's ``clauses`` balances by how much, too (``lengths``: Conneau et al. 
 """
 
 from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass
 
 from sentprobe.corpus.folding import capitalised, uncapitalised
@@ -201,15 +200,7 @@ def keeps_capital(s: Sentence, capitals: Capitals) -> bool:
 
 def plan(counts: Counts, policy: Policy, reading: str) -> Capitals:
     """What the corpus writes with a capital inside sentences more often than without."""
-    inside: Counter[str] = Counter()
-    by_tag: Counter[tuple[str, bool]] = Counter()
-    for (form, tag, _), n in counts.words.items():
-        inside[form] += n
-        by_tag[tag, form[:1].isupper()] += n
-    forms = (f for f, n in inside.items() if f[:1].isupper() and n > inside[uncapitalised(f, counts.language)])
-    upper = (tag for tag, capital in by_tag if capital and by_tag[tag, True] > by_tag[tag, False])
-    finite_marked = any(are_finite(feats) for _, _, feats in counts.words)
-    return Capitals(frozenset(forms), frozenset(upper) | {"PROPN"}, finite_marked)
+    return Capitals(*counts.capitalised(), any(are_finite(feats) for _, _, feats in counts.words))
 
 
 COMMAS = frozenset({",", "،", "、", "，"})

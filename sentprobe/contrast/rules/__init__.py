@@ -1,0 +1,1 @@
+"""One file here is one rule of contrast sets."""
