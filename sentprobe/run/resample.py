@@ -32,7 +32,7 @@ from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.run.job import FitJob, features_of
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import ScoredRows
-from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems, mutual_share
 
 if TYPE_CHECKING:
     from sentprobe.probes.baselines.predict import Baselines
@@ -196,7 +196,8 @@ def join_retrained(splits: Splits, parts: Sequence[Retrained | str | None]) -> R
         in_order_of_set(splits, [column.T for column in columns]).T
         for columns in ([part.trained for part in retrained], [part.chosen for part in retrained])
     )
-    return Retrained(trained, first.groups, chosen, any(part.wide for part in retrained), splits.fold_of)
+    mutual = mutual_share(splits.test.labels)
+    return Retrained(trained, first.groups, chosen, any(part.wide for part in retrained), splits.fold_of, mutual)
 
 
 def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:

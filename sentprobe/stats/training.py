@@ -25,18 +25,21 @@ Folds, where every row is tested once, are different: the rows that test a probe
 Two rows of different folds that help each other to be right are right together, and the clustered variance of the test
 rows does not see it. A pair contributes as much as the square of its effect on a prediction; and so does what training
 adds otherwise, near the maximum of accuracy. So the variance is larger by a share that grows with the square of the
-share of predictions that other training rows would change:
+share of predictions that other training rows would change, until most of them would:
 
-    variance = rows · (1 + κ · (changes / rows)²)
+    variance = rows · (1 + κ · m · share² / (1 + share²)),   share = changes / rows
 
 - *Rows* is the clustered variance of the mean over all rows, as for one split.
 - *Changes* is the part of the jackknife that one split takes for noise of the test rows, (g - 1) / g · Σ over i of the
   clustered variance of the mean of deviations. A prediction changes if a margin passes 0, which is as frequent as the
   margin moves: g groups give (g - 1) · √(2 / g) times as much as halves of the rows, by which it is divided. It is a
   mean over rows, and so known far better than a variance of g scores.
-- κ is 2 for a system. For a difference of two systems that vary it is 1: the changes of both are in one sum, of which
-  the square is twice the sum of their squares. It was found in simulation, with values from 1.6 to 2.6,
-  and from 0.3 to 1.7 for differences.
+- m is how often a row that moves the margin of another has its own margin moved by it. A margin is between a row's
+  class and its strongest rival, and rows of these two classes move it. Rows of one class move each other; others only
+  if each is of the class that is the other's rival. So m is 1 for two classes, and C / (2 (C - 1)) for C of one size.
+- κ is 2.4 for a system. For a difference of two systems that vary it is 1.4: the changes of both are in one sum, of
+  which the square is twice the sum of their squares. Both were found in simulation: of 54 cells, on other seeds than
+  those on which coverage was then measured.
 
 ``benchmarks/interval_coverage.py`` and ``benchmarks/fold_coverage.py`` measure the coverage of the intervals.
 """
@@ -60,8 +63,8 @@ LINEAR_GROUPS, NETWORK_GROUPS, BASELINE_GROUPS = 10, 2, 2
 """Groups into which training rows are divided, to be left out in turn."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
-FOLD_EXCESS = 2.0
-"""κ: by how much the variance in folds exceeds that of rows, over the square of the share of changes."""
+FOLD_EXCESS, FOLD_EXCESS_OF_DIFFERENCE = 2.4, 1.4
+"""κ of a system and of a difference of two: by how much the variance in folds exceeds that of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,8 @@ class Retrained:
     folds: Ints | None = None
     """(n,): the fold of each test row, where every row is tested once; None with one split. Groups are of all rows of
     the set: probe i of every fold is trained without the training rows that are in group i."""
+    mutual: float = 1.0
+    """How often a row that moves the margin of another has its own moved by it; see ``mutual_share``."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -88,6 +93,13 @@ class Retrained:
             )
         if self.folds is not None and self.folds.shape != self.trained.shape[1:]:
             raise DataError(f"folds must be {self.trained.shape[1:]}, got {self.folds.shape}.")
+
+
+def mutual_share(labels: npt.ArrayLike) -> float:
+    """How often a row that moves the margin of another has its own moved by it, given the labels (n,) of all rows."""
+    _, counts = np.unique(np.asarray(labels), return_counts=True)
+    same = float(np.square(counts / counts.sum()).sum())
+    return min(1.0, 0.5 / (1 - same)) if same < 1 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +195,8 @@ class Systems:
         if all(resamples.folds is not None for _, resamples in retrained):
             changes = times * sum(spread.changes(resamples.groups) for spread, resamples in spreads)
             share = min(1.0, changes / tested) if tested > 0 else 0.0
-            excess = FOLD_EXCESS / max(1, len(varying)) * share**2 * tested
+            factor = FOLD_EXCESS if len(varying) < 2 else FOLD_EXCESS_OF_DIFFERENCE
+            excess = factor * retrained[0][1].mutual * share**2 / (1 + share**2) * tested
             return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
         return [
             (times * variance, freedom)

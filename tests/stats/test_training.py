@@ -1,11 +1,21 @@
 """What training rows add to a variance, from probes trained without parts of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import ScoredRows
-from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
+from sentprobe.stats.training import (
+    BOUND,
+    FOLD_EXCESS,
+    FOLD_EXCESS_OF_DIFFERENCE,
+    NETWORK_GROUPS,
+    Retrained,
+    Systems,
+    mutual_share,
+)
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
 N = 4000
@@ -185,7 +195,12 @@ def in_folds(correct, **more):
     return Systems(ScoredRows.of(N), correct[:, 0], retrained, **more)
 
 
-def test_in_folds_the_variance_of_rows_grows_with_the_square_of_the_share_of_changes():
+def excess_of(share):
+    """By how much the variance in folds exceeds that of rows, over κ, if this share of the answers changes."""
+    return share**2 / (1 + share**2)
+
+
+def test_in_folds_the_variance_of_rows_grows_with_the_share_of_changes():
     rng = np.random.default_rng(11)
     correct = (rng.random((1, GROUPS, N)) < 0.7).astype(float)  # what is left out changes most predictions
     correct[:, :, : N - 400] = correct[:, :1, : N - 400]  # but of 400 rows only
@@ -194,8 +209,26 @@ def test_in_folds_the_variance_of_rows_grows_with_the_square_of_the_share_of_cha
     changes /= (GROUPS - 1) * np.sqrt(2 / GROUPS)  # what halves of the rows would change
     rows = correct[0, 0].var(ddof=1) / N
     assert 0.05 < changes / rows < 0.5
-    assert in_folds(correct).score(0).variance == pytest.approx(rows * (1 + 2 * (changes / rows) ** 2))
-    assert in_folds(correct).training_variance(0) == pytest.approx(2 * changes**2 / rows)
+    excess = rows * FOLD_EXCESS * excess_of(changes / rows)
+    assert in_folds(correct).training_variance(0) == pytest.approx(excess)
+    assert in_folds(correct).score(0).variance == pytest.approx(rows + excess)
+
+
+def test_with_many_classes_fewer_rows_help_each_other():
+    # of C classes of one size: rows of one class, 1 / C of all, and of each other's rival, 1 / C · 1 / (C - 1);
+    # over those that move a margin, 2 / C of all
+    for classes in (2, 3, 6, 20):
+        expected = (1 / classes + 1 / (classes * (classes - 1))) / (2 / classes)
+        assert mutual_share(np.arange(5 * classes) % classes) == pytest.approx(expected)
+    assert mutual_share([0, 0, 0, 0, 0, 1]) == 1.0  # between two classes all rows do
+    assert mutual_share([3, 3]) == 1.0
+    rng = np.random.default_rng(15)
+    correct = (rng.random((1, GROUPS, N)) < 0.7).astype(float)
+    two, many = (
+        Systems(ScoredRows.of(N), correct[:, 0], [replace(in_folds(correct).retrained[0], mutual=mutual)])
+        for mutual in (1.0, 0.6)
+    )
+    assert many.training_variance(0) == pytest.approx(0.6 * two.training_variance(0))
 
 
 def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
@@ -203,7 +236,7 @@ def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
     rng = np.random.default_rng(12)
     effects = rng.standard_normal((400, N)) / 20
     margins = rng.standard_normal(N) + 0.5
-    variances = []
+    changes = []
     for groups, rounds in ((2, 40), (10, 8)):
         correct = [margins + effects.sum(axis=0) > 0]
         for _ in range(rounds):
@@ -212,24 +245,26 @@ def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
             correct += [margins + total > 0 for total in sums]
         correct = np.array(correct, float)
         retrained = Retrained(correct[1:], groups, correct[[0, 0]], folds=np.arange(N) % 5)
-        variances.append(Systems(ScoredRows.of(N), correct[:1], [retrained]).training_variance(0))
-    halves, tenths = np.sqrt(variances)  # the excess is the square of the changes
+        changes.append(Systems(ScoredRows.of(N), correct[:1], [retrained])._spread(0).changes(groups))
+    halves, tenths = changes
     assert halves == pytest.approx(tenths, rel=0.15)
 
 
-def test_in_folds_a_difference_of_two_that_vary_exceeds_rows_by_half_as_much():
+def test_in_folds_the_excess_of_a_difference_has_a_factor_of_its_own_if_both_vary():
     rng = np.random.default_rng(13)
-    correct = retrained(rng, np.full((2, 2 * GROUPS), 0.7))
+    correct = np.concatenate([retrained(rng, np.full((1, 2 * GROUPS), 0.7)) for _ in range(2)])
     changing = rng.random((2, 2 * GROUPS, 300)) < 0.7
     correct[:, :, :300] = changing
     both = in_folds(correct)
     alone = in_folds(correct, constant=[False, True])
     rows = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
-    excess = both.difference(0, 1).variance - rows
-    assert excess > 0
+    changes = (both._spread(0) - both._spread(1)).changes(GROUPS)
+    expected = rows * (1 + FOLD_EXCESS_OF_DIFFERENCE * excess_of(changes / rows))
+    assert both.difference(0, 1).variance == pytest.approx(expected)
+    assert expected > 1.001 * rows
     fixed = Systems(ScoredRows.of(N), correct[:, 0], [both.retrained[0], None], constant=[False, True])
-    changes = both.training_variance(0) * both._tested[0, 0] / 2  # the square of the changes of the first
-    assert fixed.difference(0, 1).variance == pytest.approx(rows + 2 * changes / rows)
+    of_first = both._spread(0).changes(GROUPS)
+    assert fixed.difference(0, 1).variance == pytest.approx(rows * (1 + FOLD_EXCESS * excess_of(of_first / rows)))
     assert alone.score(0).variance == both.score(0).variance
 
 
