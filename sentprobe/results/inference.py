@@ -104,4 +104,4 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
     wide = (result.dimension or 0) > result.n["tr"]
     folds = None if result.cell.folds is None else arrays[FOLD_ARRAY].astype(np.int64)
     groups = BASELINE_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
-    return Retrained(trained, groups, chosen, wide, folds, mutual_share(arrays["truth"]))
+    return Retrained(trained, groups, chosen, wide, folds, mutual_share(arrays["truth"]), result.n["tr"])

@@ -182,6 +182,7 @@ def retrain(
         kind_of(probe).groups,
         candidates[bootstrap_choices(probe, fitted.candidates, dev, splits.dev)],
         wide=train.shape[1] > len(train),
+        train_rows=len(train),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import ScoredRows
@@ -11,10 +12,14 @@ from sentprobe.stats.training import (
     BOUND,
     FOLD_EXCESS,
     FOLD_EXCESS_OF_DIFFERENCE,
+    JACKKNIFE_DF,
     NETWORK_GROUPS,
+    USUAL,
+    USUAL_DF,
     Retrained,
     Systems,
     mutual_share,
+    usual_variance,
 )
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
@@ -271,3 +276,57 @@ def test_in_folds_the_excess_of_a_difference_has_a_factor_of_its_own_if_both_var
 def test_folds_must_belong_to_the_rows():
     with pytest.raises(DataError, match=r"folds must be \(20,\)"):
         Retrained(np.zeros((10, 20)), GROUPS, np.zeros((5, 20)), folds=np.zeros(19, int))
+
+
+def linear_systems(correct, **fields):
+    """Systems of linear probes on one split, of which it is known how many rows they were trained on."""
+    systems = systems_of(correct)
+    retrained = [replace(of_system, train_rows=400, **fields) for of_system in systems.retrained]
+    return Systems(systems.rows, systems.correct, retrained)
+
+
+def test_the_jackknife_is_moderated_by_what_is_usual():
+    rng = np.random.default_rng(16)
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    plain, moderated = systems_of(correct), linear_systems(correct)
+    changes = N * plain._spread(0).changes(GROUPS)
+    margin = norm.ppf((correct[0, 0].sum() + 0.5) / (N + 1))
+    usual = USUAL * (1 + margin**2) * changes**2 / 400
+    expected = (USUAL_DF * usual + JACKKNIFE_DF * plain.training_variance(0)) / (USUAL_DF + JACKKNIFE_DF)
+    assert moderated.training_variance(0) == pytest.approx(expected)
+    # what is usual is known of linear probes only
+    assert linear_systems(correct, groups=2).training_variance(0) == systems_of(correct, groups=2).training_variance(0)
+
+
+def test_of_a_difference_half_as_much_is_usual():
+    rng = np.random.default_rng(17)
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
+    plain, moderated = systems_of(correct), linear_systems(correct)
+    changes = N * (plain._spread(0) - plain._spread(1)).changes(GROUPS)
+    usual = usual_variance(changes, float(correct[:, 0].mean()), N, 400) / 2
+    tested = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
+    jackknife = plain.difference(0, 1).variance - tested
+    expected = (USUAL_DF * usual + JACKKNIFE_DF * jackknife) / (USUAL_DF + JACKKNIFE_DF)
+    assert moderated.difference(0, 1).variance - tested == pytest.approx(expected)
+    fixed = Systems(ScoredRows.of(N), correct[:, 0], [moderated.retrained[0], None], constant=[False, True])
+    assert fixed.difference(0, 1).variance == pytest.approx(tested + moderated.training_variance(0))
+
+
+def test_what_is_usual_is_the_variance_of_the_nearest_mean_but_for_its_factor():
+    """Where the variance and the changes are known: nearest means of two Gaussian classes, whose accuracy is exact."""
+    rng, n, d, shift = np.random.default_rng(18), 400, 20, 1.0
+
+    def accuracy(weights):  # (…, d), of which the first dimension tells the classes apart
+        return norm.cdf(shift * weights[..., 0] / np.linalg.norm(weights, axis=-1))
+
+    def means(rows):  # weights are Gaussian about the truth
+        return np.eye(d)[0] * shift + rng.standard_normal((4000, d)) / np.sqrt(rows)
+
+    variance = accuracy(means(n)).var()
+    first, second = means(n / 2), means(n / 2)
+    rows = rng.standard_normal((4000, d)) + np.eye(d)[0] * shift
+    changed = ((rows * first).sum(axis=1) > 0) != ((rows * second).sum(axis=1) > 0)
+    # halves differ from their mean by half of the difference of the two
+    usual = usual_variance(changed.mean() / 4, accuracy(np.eye(d)[0] * shift), 10**9, n)
+    # π · changes² / n, if changes are few
+    assert variance == pytest.approx(usual * np.pi / (USUAL * (1 + shift**2)), rel=0.2)
