@@ -9,16 +9,17 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   in the contributions of the rows, and twice the variance where it is quadratic, as an accuracy is near its maximum.
   Which it is depends on the number of rows per dimension. So J / √2 is used, whose root is off by a fifth at most in
   either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
-- J is uncertain: twenty probes, whose scores vary little more than the noise of the test rows, and where there are few
+- J is uncertain: twenty probes, whose scores vary little more than the noise of the test rows; and where there are few
   rows per dimension it is several times too large, as each row that is left out has moved the probe far. For linear
-  probes what is usual is known better. Near the maximum an accuracy falls with the square of what the weights are off
-  by, and that is seen in how many answers change with half of the training rows, as a variance v per test row, which is
-  a mean over rows. For the nearest mean of Gaussian classes the variance of the accuracy is π · v² / rows, and for
-  discriminant analysis about 1 + z² times that, where the accuracy is Φ (z) (Efron 1975, J. Am. Stat. Assoc. 70:892).
-  With the penalties that dev chooses, simulated probes have about 2.1 (1 + z²) v² / rows, and differences of two half
-  of that. So the variance is (8 · usual + 4 · J) / 12, as variances of genes are moderated (Smyth 2004, Stat. Appl.
-  Genet. Mol. Biol. 3:3). The usual variance is of simulations, not of the other encoders of a run: an interval does
-  not depend on what else was run.
+  probes what is usual is known better, from how many answers change with half of the training rows: v, a variance per
+  test row, is a mean over rows. Take Gaussian classes, a direction with independent errors, ρ of whose square is signal
+  and 1 - ρ error, and an accuracy of Φ (z). Then v² = φ (z)² (1 - ρ) / 2π, and the variance of the accuracy is
+  2π (ρ - ρ² / 2) v² / rows: π v² / rows where the direction is nearly right, and nothing at chance, where all answers
+  may change and the accuracy does not. In simulations, and for samples of sets of 6,500 rows, it is 2.3 times that in
+  the middle, mostly 1 to 4 times, as the errors of dimensions are neither equal nor independent; and of a difference
+  of two at most half of it. So the variance is (6 · usual + 4 · J) / 10, as variances of genes are moderated (Smyth
+  2004, Stat. Appl. Genet. Mol. Biol. 3:3). What is usual is not estimated from the other encoders of a run: an interval
+  does not depend on what else was run.
 - Linear probes have ten groups. Networks have two: the randomness of their training is counted about (g - 1) times, and
   with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. Baselines
   have two as well: strongly smoothed, naive Bayes may turn to a single class, and J of ten groups is many times too
@@ -56,6 +57,7 @@ share of predictions that other training rows would change, until most of them w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -73,9 +75,10 @@ LINEAR_GROUPS, NETWORK_GROUPS, BASELINE_GROUPS = 10, 2, 2
 """Groups into which training rows are divided, to be left out in turn."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
-USUAL = 2.1
-"""The usual variance of a linear probe over training rows, over (1 + margin²) · changes² / training rows."""
-USUAL_DF, JACKKNIFE_DF = 8.0, 4.0
+USUAL, USUAL_OF_DIFFERENCE, MIN_SIGNAL = 2.3, 0.5, 0.06
+"""The usual variance of a linear probe over training rows, over that of independent errors; the share of it for a
+difference of two; and the least ρ."""
+USUAL_DF, JACKKNIFE_DF = 6.0, 4.0
 """What the usual variance and the jackknife weigh, as degrees of freedom."""
 FOLD_EXCESS, FOLD_EXCESS_OF_DIFFERENCE = 2.4, 1.4
 """κ of a system and of a difference of two: by how much the variance in folds exceeds that of rows."""
@@ -214,13 +217,21 @@ class Systems:
             factor = FOLD_EXCESS if len(varying) < 2 else FOLD_EXCESS_OF_DIFFERENCE
             excess = factor * retrained[0][1].mutual * share**2 / (1 + share**2) * tested
             return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
-        accuracy = float(np.mean([self.correct[system].mean() for system, _ in retrained]))
-        share = 0.5 if len(spreads) < len(retrained) == len(varying) else 1.0
+        factor = float(np.mean([self._usual_factor(system) for system, _ in retrained]))
+        if len(spreads) < len(retrained):
+            factor *= USUAL_OF_DIFFERENCE
         return [
             (times * variance, freedom)
             for spread, resamples in spreads
-            for variance, freedom in (spread.training(resamples, accuracy, share), spread.dev)
+            for variance, freedom in (spread.training(resamples, factor), spread.dev)
         ]
+
+    def _usual_factor(self, system: int) -> float:
+        retrained = self._retrained(system)
+        assert retrained is not None
+        n = len(self.rows.number)
+        right = float(self.correct[system].sum())
+        return usual_factor(n * self._spread(system).changes(retrained.groups), (right + 0.5) / (n + 1))
 
     def _spread(self, system: int) -> _Spread:
         if system not in self._spreads:
@@ -240,15 +251,16 @@ class Systems:
         return [(variance / seeds, seeds - 1.0)]
 
 
-def usual_variance(changes: float, accuracy: float, test_rows: int, train_rows: int) -> float:
-    """The variance of the accuracy of a linear probe over samples of training rows, as it usually is.
+def usual_factor(changes: float, accuracy: float) -> float:
+    """The usual variance of the accuracy of a linear probe over training rows, times these, over changes².
 
-    ``changes`` is the share of the answers that half of the training rows change, as a variance per test row.
+    ``changes`` is the variance per test row of answers that change with half of the training rows.
     """
     from scipy.special import ndtri
 
-    margin = max(0.0, float(ndtri((accuracy * test_rows + 0.5) / (test_rows + 1))))
-    return USUAL * (1 + margin**2) * changes**2 / train_rows
+    density = math.exp(-0.5 * float(ndtri(accuracy)) ** 2) / math.sqrt(2 * math.pi)
+    signal = max(MIN_SIGNAL, 1 - 2 * math.pi * (changes / density) ** 2)
+    return USUAL * 2 * math.pi * (signal - signal**2 / 2)
 
 
 _Scores = tuple[Floats, Floats]
@@ -271,15 +283,14 @@ class _Spread:
         bound = BOUND if groups == LINEAR_GROUPS and not retrained.wide else 1.0
         return (groups - 1) / k * _without_noise(*self.trained) / bound, k * (groups - 1) / groups
 
-    def training(self, retrained: Retrained, accuracy: float, share: float) -> tuple[float, float]:
+    def training(self, retrained: Retrained, factor: float) -> tuple[float, float]:
         """The variance due to training rows of one split, and its degrees of freedom: that of the jackknife, moderated
-        for linear probes by what is usual. Of a difference of two that vary, it is a ``share`` of that."""
+        for linear probes by what is usual, which is ``factor`` · changes² / training rows."""
         variance, freedom = self.jackknife(retrained)
         if retrained.train_rows is None or retrained.groups != LINEAR_GROUPS:
             return variance, freedom
-        n = retrained.trained.shape[1]
-        usual = share * usual_variance(n * self.changes(retrained.groups), accuracy, n, retrained.train_rows)
-        freedom = USUAL_DF + JACKKNIFE_DF
+        changes = retrained.trained.shape[1] * self.changes(retrained.groups)
+        usual, freedom = factor * changes**2 / retrained.train_rows, USUAL_DF + JACKKNIFE_DF
         return (USUAL_DF * usual + JACKKNIFE_DF * variance) / freedom, freedom
 
     @property

@@ -13,13 +13,14 @@ from sentprobe.stats.training import (
     FOLD_EXCESS,
     FOLD_EXCESS_OF_DIFFERENCE,
     JACKKNIFE_DF,
+    MIN_SIGNAL,
     NETWORK_GROUPS,
     USUAL,
     USUAL_DF,
     Retrained,
     Systems,
     mutual_share,
-    usual_variance,
+    usual_factor,
 )
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
@@ -290,8 +291,7 @@ def test_the_jackknife_is_moderated_by_what_is_usual():
     correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
     plain, moderated = systems_of(correct), linear_systems(correct)
     changes = N * plain._spread(0).changes(GROUPS)
-    margin = norm.ppf((correct[0, 0].sum() + 0.5) / (N + 1))
-    usual = USUAL * (1 + margin**2) * changes**2 / 400
+    usual = usual_factor(changes, (correct[0, 0].sum() + 0.5) / (N + 1)) * changes**2 / 400
     expected = (USUAL_DF * usual + JACKKNIFE_DF * plain.training_variance(0)) / (USUAL_DF + JACKKNIFE_DF)
     assert moderated.training_variance(0) == pytest.approx(expected)
     # what is usual is known of linear probes only
@@ -303,7 +303,10 @@ def test_of_a_difference_half_as_much_is_usual():
     correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
     plain, moderated = systems_of(correct), linear_systems(correct)
     changes = N * (plain._spread(0) - plain._spread(1)).changes(GROUPS)
-    usual = usual_variance(changes, float(correct[:, 0].mean()), N, 400) / 2
+    factors = [
+        usual_factor(N * plain._spread(i).changes(GROUPS), (correct[i, 0].sum() + 0.5) / (N + 1)) for i in (0, 1)
+    ]
+    usual = np.mean(factors) * changes**2 / 400 / 2
     tested = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
     jackknife = plain.difference(0, 1).variance - tested
     expected = (USUAL_DF * usual + JACKKNIFE_DF * jackknife) / (USUAL_DF + JACKKNIFE_DF)
@@ -312,21 +315,29 @@ def test_of_a_difference_half_as_much_is_usual():
     assert fixed.difference(0, 1).variance == pytest.approx(tested + moderated.training_variance(0))
 
 
-def test_what_is_usual_is_the_variance_of_the_nearest_mean_but_for_its_factor():
-    """Where the variance and the changes are known: nearest means of two Gaussian classes, whose accuracy is exact."""
-    rng, n, d, shift = np.random.default_rng(18), 400, 20, 1.0
+@pytest.mark.parametrize(("shift", "d"), [(1.0, 20), (1.0, 200), (0.5, 200), (2.0, 100), (0.3, 20)])
+def test_what_is_usual_is_the_variance_of_nearest_means_but_for_a_factor(shift, d):
+    """Where the variance and the changes are known: means of two Gaussian classes, whose accuracy is exact."""
+    rng, n = np.random.default_rng(18), 400
 
-    def accuracy(weights):  # (…, d), of which the first dimension tells the classes apart
-        return norm.cdf(shift * weights[..., 0] / np.linalg.norm(weights, axis=-1))
+    def draw(rows):  # means of classes, which the first dimension tells apart
+        return np.eye(d)[0] * shift + rng.standard_normal((3000, d)) / np.sqrt(rows)
 
-    def means(rows):  # weights are Gaussian about the truth
-        return np.eye(d)[0] * shift + rng.standard_normal((4000, d)) / np.sqrt(rows)
+    def accuracy(weights):
+        return norm.cdf(shift * weights[:, 0] / np.linalg.norm(weights, axis=1))
 
-    variance = accuracy(means(n)).var()
-    first, second = means(n / 2), means(n / 2)
-    rows = rng.standard_normal((4000, d)) + np.eye(d)[0] * shift
-    changed = ((rows * first).sum(axis=1) > 0) != ((rows * second).sum(axis=1) > 0)
-    # halves differ from their mean by half of the difference of the two
-    usual = usual_variance(changed.mean() / 4, accuracy(np.eye(d)[0] * shift), 10**9, n)
-    # π · changes² / n, if changes are few
-    assert variance == pytest.approx(usual * np.pi / (USUAL * (1 + shift**2)), rel=0.2)
+    accuracies = accuracy(draw(n))
+    rows = rng.standard_normal((3000, d)) + np.eye(d)[0] * shift
+    tenths = [draw(n / 10) for _ in range(10)]
+    whole = np.sum(tenths, axis=0)
+    right = np.array([(rows * (whole - left_out)).sum(axis=1) > 0 for left_out in tenths], float)
+    deviations = right - right.mean(axis=0)
+    changes = 0.9 * np.square(deviations).sum(axis=0).mean() / (9 * np.sqrt(2 / 10))
+    usual = usual_factor(changes, accuracies.mean()) / USUAL * changes**2 / n
+    assert usual == pytest.approx(accuracies.var(), rel=0.35)
+
+
+def test_at_chance_training_rows_change_answers_and_not_the_accuracy():
+    certain, chance = usual_factor(0.02, 0.8), usual_factor(0.16, 0.5)
+    assert certain == pytest.approx(USUAL * np.pi, rel=0.02)
+    assert chance == pytest.approx(USUAL * 2 * np.pi * (MIN_SIGNAL - MIN_SIGNAL**2 / 2))
