@@ -153,7 +153,11 @@ def groups_of_fold(assigned: Groups, splits: Splits) -> Groups:
     """The groups of the training rows of a fold, from those of all rows; as they are if this is not a fold."""
     if assigned is None or isinstance(assigned, str) or splits.pool_rows is None:
         return assigned
-    return _checked(assigned[:, splits.pool_rows], splits.train.labels)
+    of_fold = assigned[:, splits.pool_rows]
+    groups = int(assigned.max()) + 1
+    if any(len(np.unique(row_groups)) < groups for row_groups in of_fold):
+        return "the training rows of a fold have none of a group that is left out: there are too few target forms"
+    return _checked(of_fold, splits.train.labels)
 
 
 def retrain(
