@@ -186,8 +186,8 @@ def _notes(plans: Sequence[Plan], points: str) -> list[str]:
     if any(p.pilot for p in plans):
         return [
             meaning,
-            "Observed: on which rows the two differ, and what other test, training and dev rows change. × from … to: by "
-            "which factors the differences may be off, as a variance that is estimated from one run is uncertain.",
+            "Observed: on which rows the two differ, and what other test, training and dev rows change. × from … to: "
+            "by which factors the differences may be off, as a variance that is estimated from one run is uncertain.",
         ]
     return [
         meaning,
