@@ -243,8 +243,8 @@ def encoders(args, n, d, classes, size):
         separation = args.separation or SEPARATION.get(classes, 1.0)
         cluster, labels, vectors = draw(rng, n, d, classes, size, separation)
         folds, groups, fold = fold_rows(rng, cluster)
-        if any(len(np.unique(groups[0, train])) < LINEAR_GROUPS for train, _, _ in folds):
-            continue  # as a run, which does not retrain then
+        if any(len(np.unique(groups[0, train])) < LINEAR_GROUPS or not len(dev) for train, dev, _ in folds):
+            continue  # a run does not retrain then
         estimates.append(estimate(cluster, [probe(side, labels, classes, folds, groups, fold) for side in vectors]))
     label = f"{args.probe} n={n} d={d} classes={classes}" + (f" groups={size}" if size > 1 else "")
     return report(label, estimates, time.process_time() - started)
