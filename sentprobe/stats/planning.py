@@ -106,6 +106,8 @@ class Variation:
     """The variance between seeds, of both systems."""
     df: float = math.inf
     """Degrees of freedom of the variance, of a pilot."""
+    estimate_df: float = math.inf
+    """The same, counted as the estimate varies between pilots, which it does by more than a test allows for."""
 
     @classmethod
     def assumed(cls, accuracy: float, effect: float = 1.0) -> Variation:
@@ -116,7 +118,7 @@ class Variation:
     @property
     def uncertainty(self) -> tuple[float, float]:
         """By which factors the differences that a pilot plans may be off, as its variance is an estimate."""
-        return uncertainty_factors(self.df)
+        return uncertainty_factors(self.estimate_df)
 
     def in_folds(self, rows: int, seeds: int = 1) -> float:
         """The difference that is detected if each of these rows is tested once."""
