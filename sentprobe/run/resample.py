@@ -156,7 +156,7 @@ def groups_of_fold(assigned: Groups, splits: Splits) -> Groups:
     of_fold = assigned[:, splits.pool_rows]
     groups = int(assigned.max()) + 1
     if any(len(np.unique(row_groups)) < groups for row_groups in of_fold):
-        return "the training rows of a fold have none of a group that is left out: there are too few target forms"
+        return "a fold trains on no row of a group that is left out: there are too few target forms or sentences"
     return _checked(of_fold, splits.train.labels)
 
 

@@ -333,11 +333,12 @@ def test_what_is_usual_is_the_variance_of_nearest_means_but_for_a_factor(shift, 
     right = np.array([(rows * (whole - left_out)).sum(axis=1) > 0 for left_out in tenths], float)
     deviations = right - right.mean(axis=0)
     changes = 0.9 * np.square(deviations).sum(axis=0).mean() / (9 * np.sqrt(2 / 10))
-    usual = usual_factor(changes, accuracies.mean()) / USUAL * changes**2 / n
+    z = norm.ppf(accuracies.mean())
+    usual = usual_factor(changes, accuracies.mean()) / (USUAL * (1 + z**2 / 2)) * changes**2 / n
     assert usual == pytest.approx(accuracies.var(), rel=0.35)
 
 
 def test_at_chance_training_rows_change_answers_and_not_the_accuracy():
     certain, chance = usual_factor(0.02, 0.8), usual_factor(0.16, 0.5)
-    assert certain == pytest.approx(USUAL * np.pi, rel=0.02)
+    assert certain == pytest.approx(USUAL * (1 + norm.ppf(0.8) ** 2 / 2) * np.pi, rel=0.02)
     assert chance == pytest.approx(USUAL * 2 * np.pi * (MIN_SIGNAL - MIN_SIGNAL**2 / 2))
