@@ -1,6 +1,7 @@
 """How often intervals cover, and how often two equal encoders are said to differ: simulated.
 
-    python benchmarks/interval_coverage.py [--reps 200] [--rows 100,400,2000,10000] [--dimensions 50,200,1000]
+    python benchmarks/interval_coverage.py [--reps 200] [--seconds 30] [--seed 2]
+                                           [--rows 100,400,2000,10000] [--dimensions 50,200,1000] [--separation 1,2]
     python benchmarks/interval_coverage.py --clusters
 
 Two classes with Gaussian vectors; two encoders that know equally much, whose noise correlates (0.5). In every
@@ -8,7 +9,8 @@ repetition training, dev and test rows are drawn anew, the probe ``linear`` is t
 `sentprobe run` does; dev has a fifth of the training rows, 50 at least. The truth is the mean accuracy of all probes of
 a size, each of which is known exactly: that of a linear probe on Gaussian classes has a closed form. Test rows are
 drawn as what probes read of them, which has the same distribution and takes no memory. The
-standard error of a coverage of 95 % is 1.5 points from 200 repetitions.
+standard error of a coverage of 95 % is 1.5 points from 200 repetitions, of which each has two encoders. ``evenness`` is
+the standard deviation of half widths over their mean: of the jackknife alone, and of the interval.
 
 With ``--clusters``: shares right of rows in clusters, few or uneven, by the interval over clusters and by the
 percentile bootstrap that it replaced.
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
@@ -75,13 +78,13 @@ def correct(rng, n, lines, shift):
     return ((seen > 0) == (labels == 1)[:, None]).T
 
 
-def simulate(n, d, reps, separation, rng):
-    """One line of the table per size of the test set; the coverage of the encoders' intervals, in percent, of each."""
+def simulate(n, d, reps, seconds, separation, rng):
+    """A line of the table per size of the test set; the coverage in percent, and the evenness over the jackknife's."""
     shift = np.full(d, separation / math.sqrt(d))
     _, probe = parse("linear")
     truth, said = [], {te: [] for te in TEST}
     spent = time.process_time()
-    for _ in range(reps):
+    while len(said[TEST[0]]) < reps and time.process_time() - spent < seconds:
         labels, vectors = draw(rng, n, shift)
         dev_labels, dev = draw(rng, max(50, n // 5), shift)
         groups = np.array([rng.permutation(n) % GROUPS for _ in range(RESAMPLES // GROUPS)])
@@ -97,26 +100,35 @@ def simulate(n, d, reps, separation, rng):
         for te in TEST:
             some = right[:, :, :te]
             rows = ScoredRows.of(te)
-            again = [Retrained(each[1 : RESAMPLES + 1], GROUPS, each[RESAMPLES + 1 :], d > n) for each in some]
-            systems = Systems(rows, some[:, 0], again)
-            test = mcnemar(some[0, 0], some[1, 0])
-            said[te].append(
-                (
-                    wilson(some[0, 0].sum(), te), proportion_interval(systems.score(0), rows),
-                    test.p_mid <= 0.05, systems.difference(0, 1).p <= 0.05,
-                )
-            )  # fmt: skip
+            jackknife = [Retrained(each[1 : RESAMPLES + 1], GROUPS, each[RESAMPLES + 1 :], d > n) for each in some]
+            systems = Systems(rows, some[:, 0], [replace(side, train_rows=n) for side in jackknife])
+            alone = Systems(rows, some[:, 0], jackknife)
+            of_probe = [(wilson(side.sum(), te),) for side in some[:, 0]]
+            of_encoder = [
+                [proportion_interval(one.score(i), rows) for one in (alone, systems)] for i in range(len(some))
+            ]
+            tests = (
+                mcnemar(some[0, 0], some[1, 0]).p_mid,
+                alone.difference(0, 1).p,
+                systems.difference(0, 1).p,
+            )
+            said[te].append(([(*one, *two) for one, two in zip(of_probe, of_encoder, strict=True)], tests))
     expected = float(np.mean(truth))
-    spent = (time.process_time() - spent) / reps
+    spent = (time.process_time() - spent) / len(said[TEST[0]])
     of_encoder = []
     for te in TEST:
-        probe_in, encoder_in, probe_p, encoder_p = zip(*said[te], strict=True)
-        covered = [100 * np.mean([low <= expected <= high for low, high in each]) for each in (probe_in, encoder_in)]
-        of_encoder.append(covered[1])
-        false = [100 * np.mean(each) for each in (probe_p, encoder_p)]
+        intervals = np.array([by_side for by_side, _ in said[te]])  # (reps, encoders, 3 kinds, 2 ends)
+        covered = 100 * ((intervals[..., 0] <= expected) & (expected <= intervals[..., 1])).mean(axis=(0, 1))
+        false = 100 * (np.array([p for _, p in said[te]]) <= 0.05).mean(axis=0)
+        widths = 50 * (intervals[..., 1] - intervals[..., 0])
+        evenness = widths.std(axis=(0, 1)) / widths.mean(axis=(0, 1))
+        of_encoder.append((covered[2], evenness[2] / evenness[1]))
+        cells = [
+            f"{covered[k]:>6.1f} {false[k]:>6.1f} {widths[..., k].mean():>6.2f} {evenness[k]:>5.2f}" for k in range(3)
+        ]
         print(
-            f"{n:>6} {te:>6} {d:>5} {100 * expected:>8.1f} {100 * np.std(truth):>6.2f} {reps:>5}"
-            f" {covered[0]:>9.1f} {covered[1]:>8.1f} {false[0]:>9.1f} {false[1]:>8.1f} {spent:>8.2f}",
+            f"{n:>6} {te:>6} {d:>5} {100 * expected:>8.1f} {100 * np.std(truth):>6.2f} {len(said[te]):>5}"
+            f" {' |'.join(cells)} |{spent:>6.2f}",
             flush=True,
         )
     return of_encoder
@@ -150,19 +162,24 @@ def main():
     parser.add_argument("--rows", default="100,400,2000,10000")
     parser.add_argument("--dimensions", default="50,200,1000")
     parser.add_argument("--separation", default="1.0")
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--clusters", action="store_true")
     args = parser.parse_args()
     if args.clusters:
         clusters(args.reps, np.random.default_rng(0))
         return
-    print("covers the encoder's expected accuracy (%), and two equal encoders 'differ' at 5 % (%), by inference about")
-    print("  train   test     d accuracy     sd  reps  probe    encoder   probe   encoder  CPU s/rep")
+    print("covers the expected accuracy (%), two equal encoders 'differ' at 5 % (%), half width and its evenness")
+    print(f"{'':<40} by test rows              | by the jackknife         | moderated")
+    print("  train   test     d accuracy     sd  reps" + " covers differ      ±  even |" * 3 + "CPU s/rep")
     found = []
     for n in map(int, args.rows.split(",")):
         for d in map(int, args.dimensions.split(",")):
             for separation in map(float, args.separation.split(",")):
-                found += simulate(n, d, args.reps, separation, np.random.default_rng([n, d]))
-    print(f"= interval_coverage/encoder {np.mean(found):.2f}")
+                found += simulate(n, d, args.reps, args.seconds, separation, np.random.default_rng([args.seed, n, d]))
+    covered, evenness = np.mean(found, axis=0)
+    print(f"= interval_coverage/encoder {covered:.2f}")
+    print(f"= interval_coverage/evenness {evenness:.2f}")
 
 
 if __name__ == "__main__":

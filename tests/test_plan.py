@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from sentprobe import compare, evaluate, find_sets
 from sentprobe.cli._sets import differences_text
@@ -117,6 +118,22 @@ def test_a_pilot_detects_what_compare_prints(run):
         assert detected == pytest.approx(comparisons[plan.dataset].detectable)
         # all rows are planned for, whichever were tested
         assert plan.rows > comparisons[plan.dataset].n or in_folds
+
+
+def test_a_pilot_says_how_uncertain_it_is(run):
+    for plan in pilot_plans(run):
+        low, high = plan.variation.uncertainty
+        assert 0.3 < low < 1 < high < 4
+        # no more certain than a standard deviation of as many rows, and less so the more training rows add
+        rows = plan.rows if plan.by_default else plan.test
+        assert plan.variation.estimate_df < rows
+        assert low < (rows / chi2.ppf(0.975, rows)) ** 0.5
+    done = sentprobe("plan", run.folder, "--format", "json")
+    sets = json.loads(done.stdout)["sets"]
+    assert [(row["factor_low"], row["factor_high"]) for row in sets] == [
+        plan.variation.uncertainty for plan in pilot_plans(run)
+    ]
+    assert "× from … to" in sentprobe("plan", run.folder).stdout
 
 
 def test_what_is_planned_without_a_pilot_is_what_compare_prints_within_a_factor(run, probes):

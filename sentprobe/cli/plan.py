@@ -133,6 +133,14 @@ def plan_table(plans: Sequence[Plan], difference: float) -> Table:
         TableColumn(["accuracy"], [p.accuracy for p in plans], format=_points, key="accuracy"),
         TableColumn(["folds"], [p.in_folds for p in plans], format=_points, key="detects_in_folds"),
         TableColumn(["split"], [p.in_split for p in plans], format=_points, key="detects_in_split"),
+    ]
+    if any(p.pilot for p in plans):
+        factors = [p.variation.uncertainty for p in plans]
+        columns += [
+            TableColumn(["× from"], [low for low, _ in factors], format=_factor, key="factor_low"),
+            TableColumn(["to"], [high for _, high in factors], format=_factor, key="factor_high"),
+        ]
+    columns += [
         TableColumn(
             [f"rows for {points}"],
             [p.rows_in_folds(difference) for p in plans],
@@ -153,6 +161,12 @@ def _points(value: float | None) -> CellText:
     return CellText(POINTS.number(value))
 
 
+def _factor(value: float) -> CellText:
+    from sentprobe.core.table import CellText
+
+    return CellText(f"{value:.2f}")
+
+
 def _notes(plans: Sequence[Plan], points: str) -> list[str]:
     """What the columns mean, and what is assumed."""
     from sentprobe.stats.level import alpha_text
@@ -170,7 +184,11 @@ def _notes(plans: Sequence[Plan], points: str) -> list[str]:
         "one split, with training rows in proportion."
     )
     if any(p.pilot for p in plans):
-        return [meaning, "Observed: on which rows the two differ, and what other test, training and dev rows change."]
+        return [
+            meaning,
+            "Observed: on which rows the two differ, and what other test, training and dev rows change. × from … to: "
+            "by which factors the differences may be off, as a variance that is estimated from one run is uncertain.",
+        ]
     return [
         meaning,
         f"Assumed: the accuracy of both encoders; a correlation of {ERROR_CORRELATION:g} between their errors; and the "

@@ -20,7 +20,7 @@ from sentprobe.stats.means import Mean, ScoredRows
 from sentprobe.stats.paired import binomial_p
 from sentprobe.stats.planning import detectable_difference
 from sentprobe.stats.seeds import SeedVariance, encoder_seeds, probe_seeds
-from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems, mutual_share
 
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
@@ -127,4 +127,4 @@ def read_resamples(run: Run, result: Result) -> Retrained | None:
     wide = (result.dimension or 0) > result.n["tr"]
     folds = None if result.cell.folds is None else arrays[FOLD_ARRAY].astype(np.int64)
     groups = BASELINE_GROUPS if result.cell.probe is None else kind_of(parse(result.cell.probe)[1]).groups
-    return Retrained(trained, groups, chosen, wide, folds)
+    return Retrained(trained, groups, chosen, wide, folds, mutual_share(arrays["truth"]), result.n["tr"])

@@ -18,6 +18,10 @@ from sentprobe.results.sides import Side, non_baseline_encoders, nothing_shared,
 from sentprobe.stats.planning import TRAINING, Variation
 from sentprobe.stats.training import Systems
 
+ADDED_DF, ADDED_DF_IN_FOLDS = 2.0, 8.0
+"""Degrees of freedom of what training and dev rows add to a variance, on one split and in folds: in simulation, 95 %
+intervals of the standard error then cover it in 91 and 95 %."""
+
 Pair = tuple[str, Sequence[Result], str, Sequence[Result]]
 """Two systems on one set: their names, and the results of their seeds."""
 
@@ -93,9 +97,18 @@ def _plan(run: Run, pair: Pair) -> Plan | None:
             _variation(systems, tested, n, train),
             seeds=sum(seeds.variance for seeds in systems.seeds),
             df=systems.difference(0, 1).df,
+            estimate_df=_estimate_df(systems, tested, in_folds),
         ),
         seeds=min(seeds.seeds for seeds in systems.seeds),
     )
+
+
+def _estimate_df(systems: Systems, tested: float, in_folds: bool) -> float:
+    """How certain the variance of the difference is, as degrees of freedom; ``tested`` is the part of the test rows."""
+    variance = systems.difference(0, 1).variance
+    df = systems.rows.df(systems.correct[0] - systems.correct[1])
+    added_df = ADDED_DF_IN_FOLDS if in_folds else ADDED_DF
+    return variance**2 / (tested**2 / df + (variance - tested) ** 2 / added_df)
 
 
 def _variation(systems: Systems, tested: float, n: int, train: int) -> Variation:

@@ -32,7 +32,7 @@ from sentprobe.results.verify import CHOSEN_ARRAY, RESAMPLED
 from sentprobe.run.job import FitJob, features_of
 from sentprobe.stats.intervals import proportion_interval
 from sentprobe.stats.means import ScoredRows
-from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems
+from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems, mutual_share
 
 if TYPE_CHECKING:
     from sentprobe.probes.baselines.predict import Baselines
@@ -153,7 +153,11 @@ def groups_of_fold(assigned: Groups, splits: Splits) -> Groups:
     """The groups of the training rows of a fold, from those of all rows; as they are if this is not a fold."""
     if assigned is None or isinstance(assigned, str) or splits.pool_rows is None:
         return assigned
-    return _checked(assigned[:, splits.pool_rows], splits.train.labels)
+    of_fold = assigned[:, splits.pool_rows]
+    groups = int(assigned.max()) + 1
+    if any(len(np.unique(row_groups)) < groups for row_groups in of_fold):
+        return "a fold trains on no row of a group that is left out: there are too few target forms or sentences"
+    return _checked(of_fold, splits.train.labels)
 
 
 def retrain(
@@ -182,6 +186,7 @@ def retrain(
         kind_of(probe).groups,
         candidates[bootstrap_choices(probe, fitted.candidates, dev, splits.dev)],
         wide=train.shape[1] > len(train),
+        train_rows=len(train),
     )
 
 
@@ -196,7 +201,8 @@ def join_retrained(splits: Splits, parts: Sequence[Retrained | str | None]) -> R
         in_order_of_set(splits, [column.T for column in columns]).T
         for columns in ([part.trained for part in retrained], [part.chosen for part in retrained])
     )
-    return Retrained(trained, first.groups, chosen, any(part.wide for part in retrained), splits.fold_of)
+    mutual = mutual_share(splits.test.labels)
+    return Retrained(trained, first.groups, chosen, any(part.wide for part in retrained), splits.fold_of, mutual)
 
 
 def _right(models: Sequence[Model], test: Features, labels: Ints) -> npt.NDArray[np.float64]:

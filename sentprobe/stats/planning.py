@@ -60,6 +60,19 @@ def detectable_difference(
     return standard_errors(power, alpha, df) * math.sqrt(variance)
 
 
+def uncertainty_factors(df: float, level: float | None = None) -> tuple[float, float]:
+    """By which factors the true standard error may differ from one that was estimated with so many degrees of freedom.
+
+    A variance over its estimate is df / χ² (df). A detectable difference is off by the same factors.
+    """
+    from scipy.special import chdtri
+
+    if df == math.inf:
+        return 1.0, 1.0
+    tail = (1 - levels.checked_level(level)) / 2
+    return math.sqrt(df / chdtri(df, tail)), math.sqrt(df / chdtri(df, 1 - tail))
+
+
 def expected_discordance(accuracy: float, correlation: float = ERROR_CORRELATION) -> float:
     """The share of rows that only one of two systems has right, if both have this accuracy."""
     if not 0 < accuracy < 1 or not -1 <= correlation < 1:
@@ -93,12 +106,19 @@ class Variation:
     """The variance between seeds, of both systems."""
     df: float = math.inf
     """Degrees of freedom of the variance, of a pilot."""
+    estimate_df: float = math.inf
+    """The same, counted as the estimate varies between pilots, which it does by more than a test allows for."""
 
     @classmethod
     def assumed(cls, accuracy: float, effect: float = 1.0) -> Variation:
         """What is assumed of two systems of this accuracy, and with this design effect."""
         discordance = expected_discordance(accuracy)
         return cls(tested=discordance * effect, trained=TRAINING * discordance, excess=TRAINING)
+
+    @property
+    def uncertainty(self) -> tuple[float, float]:
+        """By which factors the differences that a pilot plans may be off, as its variance is an estimate."""
+        return uncertainty_factors(self.estimate_df)
 
     def in_folds(self, rows: int, seeds: int = 1) -> float:
         """The difference that is detected if each of these rows is tested once."""

@@ -9,6 +9,18 @@ a_1 … a_g the accuracies of these probes, J = (g - 1) / g · Σ (a_i - ā)².
   in the contributions of the rows, and twice the variance where it is quadratic, as an accuracy is near its maximum.
   Which it is depends on the number of rows per dimension. So J / √2 is used, whose root is off by a fifth at most in
   either case; but J itself where there are fewer rows than dimensions, and a probe is far from its maximum.
+- J is uncertain: twenty probes, whose scores vary little more than the noise of the test rows; and where there are few
+  rows per dimension it is several times too large, as each row that is left out has moved the probe far. For linear
+  probes what is usual is known better, from how many answers change with half of the training rows: v, a variance per
+  test row, is a mean over rows. Take Gaussian classes, a direction with independent errors, ρ of whose square is signal
+  and 1 - ρ error, and an accuracy of Φ (z). Then v² = φ (z)² (1 - ρ) / 2π, and the variance of the accuracy is
+  2π (ρ - ρ² / 2) v² / rows: π v² / rows where the direction is nearly right, and nothing at chance, where all answers
+  may change and the accuracy does not. That is for the nearest mean; without penalties, discriminant analysis has about
+  1 + z² times as much (Efron 1975, J. Am. Stat. Assoc. 70:892). Simulated probes have 1.9 (1 + z² / 2) times as much in
+  the middle, mostly half to twice that, as the errors of dimensions are neither equal nor independent; and differences
+  of two at most half of it. So the variance is (6 · usual + 4 · J) / 10, as variances of genes are moderated (Smyth
+  2004, Stat. Appl. Genet. Mol. Biol. 3:3). What is usual is not estimated from the other encoders of a run: an interval
+  does not depend on what else was run.
 - Linear probes have ten groups. Networks have two: the randomness of their training is counted about (g - 1) times, and
   with ten groups it would be most of J. With two, J is the variance of half-samples, and is used as it is. Baselines
   have two as well: strongly smoothed, naive Bayes may turn to a single class, and J of ten groups is many times too
@@ -25,24 +37,28 @@ Folds, where every row is tested once, are different: the rows that test a probe
 Two rows of different folds that help each other to be right are right together, and the clustered variance of the test
 rows does not see it. A pair contributes as much as the square of its effect on a prediction; and so does what training
 adds otherwise, near the maximum of accuracy. So the variance is larger by a share that grows with the square of the
-share of predictions that other training rows would change:
+share of predictions that other training rows would change, until most of them would:
 
-    variance = rows · (1 + κ · (changes / rows)²)
+    variance = rows · (1 + κ · m · share² / (1 + share²)),   share = changes / rows
 
 - *Rows* is the clustered variance of the mean over all rows, as for one split.
 - *Changes* is the part of the jackknife that one split takes for noise of the test rows, (g - 1) / g · Σ over i of the
   clustered variance of the mean of deviations. A prediction changes if a margin passes 0, which is as frequent as the
   margin moves: g groups give (g - 1) · √(2 / g) times as much as halves of the rows, by which it is divided. It is a
   mean over rows, and so known far better than a variance of g scores.
-- κ is 2 for a system. For a difference of two systems that vary it is 1: the changes of both are in one sum, of which
-  the square is twice the sum of their squares. It was found in simulation, with values from 1.6 to 2.6,
-  and from 0.3 to 1.7 for differences.
+- m is how often a row that moves the margin of another has its own margin moved by it. A margin is between a row's
+  class and its strongest rival, and rows of these two classes move it. Rows of one class move each other; others only
+  if each is of the class that is the other's rival. So m is 1 for two classes, and C / (2 (C - 1)) for C of one size.
+- κ is 2.4 for a system. For a difference of two systems that vary it is 1.4: the changes of both are in one sum, of
+  which the square is twice the sum of their squares. Both were found in simulation: of 54 cells, on other seeds than
+  those on which coverage was then measured.
 
 ``benchmarks/interval_coverage.py`` and ``benchmarks/fold_coverage.py`` measure the coverage of the intervals.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -61,8 +77,13 @@ LINEAR_GROUPS, NETWORK_GROUPS, BASELINE_GROUPS = 10, 2, 2
 """Groups into which training rows are divided, to be left out in turn."""
 BOUND = 2**0.5
 """With many groups J is between one and two times the variance."""
-FOLD_EXCESS = 2.0
-"""κ: by how much the variance in folds exceeds that of rows, over the square of the share of changes."""
+USUAL, USUAL_OF_DIFFERENCE, MIN_SIGNAL = 1.9, 0.5, 0.06
+"""The usual variance of a linear probe over (1 + z² / 2) times that of independent errors; the share of it for a
+difference of two; and the least ρ."""
+USUAL_DF, JACKKNIFE_DF = 6.0, 4.0
+"""What the usual variance and the jackknife weigh, as degrees of freedom."""
+FOLD_EXCESS, FOLD_EXCESS_OF_DIFFERENCE = 2.4, 1.4
+"""κ of a system and of a difference of two: by how much the variance in folds exceeds that of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +100,10 @@ class Retrained:
     folds: Ints | None = None
     """(n,): the fold of each test row, where every row is tested once; None with one split. Groups are of all rows of
     the set: probe i of every fold is trained without the training rows that are in group i."""
+    mutual: float = 1.0
+    """How often a row that moves the margin of another has its own moved by it; see ``mutual_share``."""
+    train_rows: int | None = None
+    """How many rows the probe was trained on; None where nothing is known of how it usually varies."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -89,6 +114,13 @@ class Retrained:
             )
         if self.folds is not None and self.folds.shape != self.trained.shape[1:]:
             raise DataError(f"folds must be {self.trained.shape[1:]}, got {self.folds.shape}.")
+
+
+def mutual_share(labels: npt.ArrayLike) -> float:
+    """How often a row that moves the margin of another has its own moved by it, given the labels (n,) of all rows."""
+    _, counts = np.unique(np.asarray(labels), return_counts=True)
+    same = float(np.square(counts / counts.sum()).sum())
+    return min(1.0, 0.5 / (1 - same)) if same < 1 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +216,24 @@ class Systems:
         if all(resamples.folds is not None for _, resamples in retrained):
             changes = times * sum(spread.changes(resamples.groups) for spread, resamples in spreads)
             share = min(1.0, changes / tested) if tested > 0 else 0.0
-            excess = FOLD_EXCESS / max(1, len(varying)) * share**2 * tested
+            factor = FOLD_EXCESS if len(varying) < 2 else FOLD_EXCESS_OF_DIFFERENCE
+            excess = factor * retrained[0][1].mutual * share**2 / (1 + share**2) * tested
             return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
+        factor = float(np.mean([self._usual_factor(system) for system, _ in retrained]))
+        if len(spreads) < len(retrained):
+            factor *= USUAL_OF_DIFFERENCE
         return [
             (times * variance, freedom)
             for spread, resamples in spreads
-            for variance, freedom in (spread.jackknife(resamples), spread.dev)
+            for variance, freedom in (spread.training(resamples, factor), spread.dev)
         ]
+
+    def _usual_factor(self, system: int) -> float:
+        retrained = self._retrained(system)
+        assert retrained is not None
+        n = len(self.rows.number)
+        right = float(self.correct[system].sum())
+        return usual_factor(n * self._spread(system).changes(retrained.groups), (right + 0.5) / (n + 1))
 
     def _spread(self, system: int) -> _Spread:
         if system not in self._spreads:
@@ -205,6 +248,19 @@ class Systems:
 
     def _of_seeds(self, system: int) -> list[tuple[float, float]]:
         return [self.seeds[system].of_mean] if self.seeds and self.seeds[system].seeds > 1 else []
+
+
+def usual_factor(changes: float, accuracy: float) -> float:
+    """The usual variance of the accuracy of a linear probe, over changes² / training rows.
+
+    ``changes`` is the variance per test row of answers that change with half of the training rows.
+    """
+    from scipy.special import ndtri
+
+    z = float(ndtri(accuracy))
+    density = math.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    signal = max(MIN_SIGNAL, 1 - 2 * math.pi * (changes / density) ** 2)
+    return USUAL * (1 + z**2 / 2) * 2 * math.pi * (signal - signal**2 / 2)
 
 
 _Scores = tuple[Floats, Floats]
@@ -226,6 +282,16 @@ class _Spread:
         k, groups = len(self.trained[0]), retrained.groups
         bound = BOUND if groups == LINEAR_GROUPS and not retrained.wide else 1.0
         return (groups - 1) / k * _without_noise(*self.trained) / bound, k * (groups - 1) / groups
+
+    def training(self, retrained: Retrained, factor: float) -> tuple[float, float]:
+        """The variance due to training rows of one split, and its degrees of freedom: that of the jackknife, moderated
+        for linear probes by what is usual, which is ``factor`` · changes² / training rows."""
+        variance, freedom = self.jackknife(retrained)
+        if retrained.train_rows is None or retrained.groups != LINEAR_GROUPS:
+            return variance, freedom
+        changes = retrained.trained.shape[1] * self.changes(retrained.groups)
+        usual, freedom = factor * changes**2 / retrained.train_rows, USUAL_DF + JACKKNIFE_DF
+        return (USUAL_DF * usual + JACKKNIFE_DF * variance) / freedom, freedom
 
     @property
     def dev(self) -> tuple[float, float]:

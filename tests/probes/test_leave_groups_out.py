@@ -61,3 +61,30 @@ def test_rows_that_are_too_many_to_keep_are_read_again(monkeypatch):
     read = list(leave_groups_out(spec, found, train, labels, dev, dev_labels, 2, groups))
     for one, two in zip(kept, read, strict=True):
         assert np.array_equal(one.scores(dev), two.scores(dev))
+
+
+def test_classes_that_are_separated_are_searched_as_far():
+    """The loss is small from the start, but the best direction is another without some of the rows."""
+    rng = np.random.default_rng(3)
+    labels = np.arange(300) % 2
+    x = rng.standard_normal((300, 30)).astype(np.float32)
+    x[:, 0] += 8.0 * labels
+    train, (_, spec) = Features.of(x), parse("linear?l2=1e-5")
+    (found,) = fit(spec, train, labels, train, labels, 2)
+    assert found.dev == 1.0
+    assigned = rng.permutation(300) % 10
+    mean, scale = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
+
+    def direction(model):
+        weights = (model.weights[1] - model.weights[0]) * scale
+        return weights / np.linalg.norm(weights)
+
+    moved = []
+    for group, model in enumerate(leave_groups_out(spec, found, train, labels, train, labels, 2, assigned[None])):
+        some = assigned != group
+        oracle = LogisticRegression(C=1 / (some.sum() * 1e-5), tol=1e-10, max_iter=20_000)
+        (weights,) = oracle.fit((x[some] - mean) / scale, labels[some]).coef_
+        expected = weights / np.linalg.norm(weights)
+        assert np.linalg.norm(direction(model) - expected) < 0.002
+        moved.append(np.linalg.norm(direction(found.model) - expected))
+    assert max(moved) > 0.03

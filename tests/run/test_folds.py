@@ -250,3 +250,11 @@ def test_folds_are_part_of_the_key_and_do_not_change_that_of_others():
 def test_invalid_numbers_of_folds(tmp_path, folds):
     with pytest.raises(UsageError, match="folds"):
         evaluate("static:", dataset(), tmp_path, folds=folds)
+
+
+def test_a_group_of_rows_that_no_fold_trains_on_is_a_reason_not_to_retrain(tmp_path):
+    # 22 target forms: two in a group, which may be in the test rows and the dev rows of one fold
+    data = made(n=(66, 22, 44), keys=8)
+    result = evaluate(Knowing(noise=1.0), data, tmp_path, baselines=[], folds=5).results[0]
+    assert result.encoder_interval is None
+    assert "too few target forms" in result.not_resampled

@@ -91,8 +91,9 @@ def test_results_have_an_interval_about_the_encoder_that_is_not_narrower(run):
         low, high = result.encoder_interval
         assert low <= result.score <= high
         assert result.training_sd >= 0
-        # where training rows make no difference, the two differ by the estimate of the variance over test rows only
-        assert high - low >= 0.998 * (result.range[1] - result.range[0])
+        # where training rows make hardly a difference, the two differ by estimates of the variance over test rows and
+        # of its degrees of freedom, of which a sum has more than its first part
+        assert high - low >= 0.99 * (result.range[1] - result.range[0])
 
 
 def test_what_was_right_is_kept_a_bit_a_row(run):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 
 from sentprobe.errors import UsageError
 from sentprobe.stats import Variation, clustered_p, design_effect, detectable, detectable_difference
 from sentprobe.stats.paired import binomial_p
-from sentprobe.stats.planning import expected_discordance, standard_errors
+from sentprobe.stats.planning import expected_discordance, standard_errors, uncertainty_factors
 
 PILOT = Variation(tested=0.3, trained=0.2, excess=0.5, seeds=0.0004)
 
@@ -96,6 +96,17 @@ def test_seeds_for_a_difference_detect_it():
     assert PILOT.seeds_in_folds(0.2, 1500) == 1
     assert PILOT.seeds_in_folds(0.03, 1500) == math.inf  # rows are too few, with any number of seeds
     assert PILOT.rows_in_folds(0.03, seeds=1) == math.inf  # seeds vary more than that, with any number of rows
+
+
+def test_a_standard_error_is_as_uncertain_as_its_degrees_of_freedom():
+    # χ² at 2.5 and 97.5 % with 10 degrees of freedom: 3.247 and 20.483 (NIST/SEMATECH e-Handbook, table 1.3.6.7.4)
+    assert uncertainty_factors(10) == pytest.approx((math.sqrt(10 / 20.483), math.sqrt(10 / 3.247)), rel=1e-4)
+    assert uncertainty_factors(7.5, 0.9) == pytest.approx(np.sqrt(7.5 / chi2.ppf([0.95, 0.05], 7.5)))
+    assert uncertainty_factors(math.inf) == (1.0, 1.0) == PILOT.uncertainty
+    # standard errors of 12 numbers, 11 degrees of freedom: 95 % of the intervals have the true one
+    samples = np.random.default_rng(4).standard_normal((2000, 12)).std(axis=1, ddof=1)
+    low, high = uncertainty_factors(11)
+    assert np.mean((samples * low <= 1) & (samples * high >= 1)) == pytest.approx(0.95, abs=0.015)
 
 
 def test_assumptions_without_a_pilot():

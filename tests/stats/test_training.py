@@ -1,12 +1,28 @@
 """What training rows add to a variance, from probes trained without parts of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from sentprobe.errors import DataError
 from sentprobe.stats.means import ScoredRows
 from sentprobe.stats.seeds import ONE_SEED, SeedVariance
-from sentprobe.stats.training import BOUND, NETWORK_GROUPS, Retrained, Systems
+from sentprobe.stats.training import (
+    BOUND,
+    FOLD_EXCESS,
+    FOLD_EXCESS_OF_DIFFERENCE,
+    JACKKNIFE_DF,
+    MIN_SIGNAL,
+    NETWORK_GROUPS,
+    USUAL,
+    USUAL_DF,
+    Retrained,
+    Systems,
+    mutual_share,
+    usual_factor,
+)
 from sentprobe.stats.training import LINEAR_GROUPS as GROUPS
 
 N = 4000
@@ -186,7 +202,12 @@ def in_folds(correct, **more):
     return Systems(ScoredRows.of(N), correct[:, 0], retrained, **more)
 
 
-def test_in_folds_the_variance_of_rows_grows_with_the_square_of_the_share_of_changes():
+def excess_of(share):
+    """By how much the variance in folds exceeds that of rows, over κ, if this share of the answers changes."""
+    return share**2 / (1 + share**2)
+
+
+def test_in_folds_the_variance_of_rows_grows_with_the_share_of_changes():
     rng = np.random.default_rng(11)
     correct = (rng.random((1, GROUPS, N)) < 0.7).astype(float)  # what is left out changes most predictions
     correct[:, :, : N - 400] = correct[:, :1, : N - 400]  # but of 400 rows only
@@ -195,8 +216,26 @@ def test_in_folds_the_variance_of_rows_grows_with_the_square_of_the_share_of_cha
     changes /= (GROUPS - 1) * np.sqrt(2 / GROUPS)  # what halves of the rows would change
     rows = correct[0, 0].var(ddof=1) / N
     assert 0.05 < changes / rows < 0.5
-    assert in_folds(correct).score(0).variance == pytest.approx(rows * (1 + 2 * (changes / rows) ** 2))
-    assert in_folds(correct).training_variance(0) == pytest.approx(2 * changes**2 / rows)
+    excess = rows * FOLD_EXCESS * excess_of(changes / rows)
+    assert in_folds(correct).training_variance(0) == pytest.approx(excess)
+    assert in_folds(correct).score(0).variance == pytest.approx(rows + excess)
+
+
+def test_with_many_classes_fewer_rows_help_each_other():
+    # of C classes of one size: rows of one class, 1 / C of all, and of each other's rival, 1 / C · 1 / (C - 1);
+    # over those that move a margin, 2 / C of all
+    for classes in (2, 3, 6, 20):
+        expected = (1 / classes + 1 / (classes * (classes - 1))) / (2 / classes)
+        assert mutual_share(np.arange(5 * classes) % classes) == pytest.approx(expected)
+    assert mutual_share([0, 0, 0, 0, 0, 1]) == 1.0  # between two classes all rows do
+    assert mutual_share([3, 3]) == 1.0
+    rng = np.random.default_rng(15)
+    correct = (rng.random((1, GROUPS, N)) < 0.7).astype(float)
+    two, many = (
+        Systems(ScoredRows.of(N), correct[:, 0], [replace(in_folds(correct).retrained[0], mutual=mutual)])
+        for mutual in (1.0, 0.6)
+    )
+    assert many.training_variance(0) == pytest.approx(0.6 * two.training_variance(0))
 
 
 def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
@@ -204,7 +243,7 @@ def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
     rng = np.random.default_rng(12)
     effects = rng.standard_normal((400, N)) / 20
     margins = rng.standard_normal(N) + 0.5
-    variances = []
+    changes = []
     for groups, rounds in ((2, 40), (10, 8)):
         correct = [margins + effects.sum(axis=0) > 0]
         for _ in range(rounds):
@@ -213,27 +252,94 @@ def test_in_folds_halves_and_tenths_of_the_rows_give_the_same_variance():
             correct += [margins + total > 0 for total in sums]
         correct = np.array(correct, float)
         retrained = Retrained(correct[1:], groups, correct[[0, 0]], folds=np.arange(N) % 5)
-        variances.append(Systems(ScoredRows.of(N), correct[:1], [retrained]).training_variance(0))
-    halves, tenths = np.sqrt(variances)  # the excess is the square of the changes
+        changes.append(Systems(ScoredRows.of(N), correct[:1], [retrained])._spread(0).changes(groups))
+    halves, tenths = changes
     assert halves == pytest.approx(tenths, rel=0.15)
 
 
-def test_in_folds_a_difference_of_two_that_vary_exceeds_rows_by_half_as_much():
+def test_in_folds_the_excess_of_a_difference_has_a_factor_of_its_own_if_both_vary():
     rng = np.random.default_rng(13)
-    correct = retrained(rng, np.full((2, 2 * GROUPS), 0.7))
+    correct = np.concatenate([retrained(rng, np.full((1, 2 * GROUPS), 0.7)) for _ in range(2)])
     changing = rng.random((2, 2 * GROUPS, 300)) < 0.7
     correct[:, :, :300] = changing
     both = in_folds(correct)
     alone = in_folds(correct, constant=[False, True])
     rows = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
-    excess = both.difference(0, 1).variance - rows
-    assert excess > 0
+    changes = (both._spread(0) - both._spread(1)).changes(GROUPS)
+    expected = rows * (1 + FOLD_EXCESS_OF_DIFFERENCE * excess_of(changes / rows))
+    assert both.difference(0, 1).variance == pytest.approx(expected)
+    assert expected > 1.001 * rows
     fixed = Systems(ScoredRows.of(N), correct[:, 0], [both.retrained[0], None], constant=[False, True])
-    changes = both.training_variance(0) * both._tested[0, 0] / 2  # the square of the changes of the first
-    assert fixed.difference(0, 1).variance == pytest.approx(rows + 2 * changes / rows)
+    of_first = both._spread(0).changes(GROUPS)
+    assert fixed.difference(0, 1).variance == pytest.approx(rows * (1 + FOLD_EXCESS * excess_of(of_first / rows)))
     assert alone.score(0).variance == both.score(0).variance
 
 
 def test_folds_must_belong_to_the_rows():
     with pytest.raises(DataError, match=r"folds must be \(20,\)"):
         Retrained(np.zeros((10, 20)), GROUPS, np.zeros((5, 20)), folds=np.zeros(19, int))
+
+
+def linear_systems(correct, **fields):
+    """Systems of linear probes on one split, of which it is known how many rows they were trained on."""
+    systems = systems_of(correct)
+    retrained = [replace(of_system, train_rows=400, **fields) for of_system in systems.retrained]
+    return Systems(systems.rows, systems.correct, retrained)
+
+
+def test_the_jackknife_is_moderated_by_what_is_usual():
+    rng = np.random.default_rng(16)
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((1, 2 * GROUPS)))
+    plain, moderated = systems_of(correct), linear_systems(correct)
+    changes = N * plain._spread(0).changes(GROUPS)
+    usual = usual_factor(changes, (correct[0, 0].sum() + 0.5) / (N + 1)) * changes**2 / 400
+    expected = (USUAL_DF * usual + JACKKNIFE_DF * plain.training_variance(0)) / (USUAL_DF + JACKKNIFE_DF)
+    assert moderated.training_variance(0) == pytest.approx(expected)
+    # what is usual is known of linear probes only
+    assert linear_systems(correct, groups=2).training_variance(0) == systems_of(correct, groups=2).training_variance(0)
+
+
+def test_of_a_difference_half_as_much_is_usual():
+    rng = np.random.default_rng(17)
+    correct = retrained(rng, 0.7 + 0.03 * rng.standard_normal((2, 2 * GROUPS)))
+    plain, moderated = systems_of(correct), linear_systems(correct)
+    changes = N * (plain._spread(0) - plain._spread(1)).changes(GROUPS)
+    factors = [
+        usual_factor(N * plain._spread(i).changes(GROUPS), (correct[i, 0].sum() + 0.5) / (N + 1)) for i in (0, 1)
+    ]
+    usual = np.mean(factors) * changes**2 / 400 / 2
+    tested = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
+    jackknife = plain.difference(0, 1).variance - tested
+    expected = (USUAL_DF * usual + JACKKNIFE_DF * jackknife) / (USUAL_DF + JACKKNIFE_DF)
+    assert moderated.difference(0, 1).variance - tested == pytest.approx(expected)
+    fixed = Systems(ScoredRows.of(N), correct[:, 0], [moderated.retrained[0], None], constant=[False, True])
+    assert fixed.difference(0, 1).variance == pytest.approx(tested + moderated.training_variance(0))
+
+
+@pytest.mark.parametrize(("shift", "d"), [(1.0, 20), (1.0, 200), (0.5, 200), (2.0, 100), (0.3, 20)])
+def test_what_is_usual_is_the_variance_of_nearest_means_but_for_a_factor(shift, d):
+    """Where the variance and the changes are known: means of two Gaussian classes, whose accuracy is exact."""
+    rng, n = np.random.default_rng(18), 400
+
+    def draw(rows):  # means of classes, which the first dimension tells apart
+        return np.eye(d)[0] * shift + rng.standard_normal((3000, d)) / np.sqrt(rows)
+
+    def accuracy(weights):
+        return norm.cdf(shift * weights[:, 0] / np.linalg.norm(weights, axis=1))
+
+    accuracies = accuracy(draw(n))
+    rows = rng.standard_normal((3000, d)) + np.eye(d)[0] * shift
+    tenths = [draw(n / 10) for _ in range(10)]
+    whole = np.sum(tenths, axis=0)
+    right = np.array([(rows * (whole - left_out)).sum(axis=1) > 0 for left_out in tenths], float)
+    deviations = right - right.mean(axis=0)
+    changes = 0.9 * np.square(deviations).sum(axis=0).mean() / (9 * np.sqrt(2 / 10))
+    z = norm.ppf(accuracies.mean())
+    usual = usual_factor(changes, accuracies.mean()) / (USUAL * (1 + z**2 / 2)) * changes**2 / n
+    assert usual == pytest.approx(accuracies.var(), rel=0.35)
+
+
+def test_at_chance_training_rows_change_answers_and_not_the_accuracy():
+    certain, chance = usual_factor(0.02, 0.8), usual_factor(0.16, 0.5)
+    assert certain == pytest.approx(USUAL * (1 + norm.ppf(0.8) ** 2 / 2) * np.pi, rel=0.02)
+    assert chance == pytest.approx(USUAL * 2 * np.pi * (MIN_SIGNAL - MIN_SIGNAL**2 / 2))
