@@ -1,4 +1,4 @@
-"""`sentprobe check`: whether a task, an encoder or an annotator follows the rules."""
+"""`sentprobe check`: whether a task, an encoder, an annotator or a finding follows the rules."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ group = "Probe"
 
 
 def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
-    """Check that a task, an encoder or an annotator follows the rules: `sentprobe check my_task.py`, `… check static:`.
+    """Check that a task, an encoder, an annotator or a finding follows the rules: `sentprobe check my_task.py`.
 
     Parameters
     ----------
     what: str
-        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; or an
-        annotator, KIND:MODEL.
+        A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; an annotator,
+        KIND:MODEL; or a finding: its name, or a TOML file.
     corpus: str
         Annotated text to try a task on. Default: the built-in corpus.
     annotator: bool
@@ -28,6 +28,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.console import out
     from sentprobe.encoders import SCHEMES
+    from sentprobe.replicate.own import load_claim
     from sentprobe.testing.verdict import until_error
 
     kind, colon, _ = what.partition(":")
@@ -41,6 +42,10 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
         from sentprobe.testing import examine_encoder
 
         verdicts = examine_encoder(load_encoder(what))
+    elif claim := load_claim(what):
+        from sentprobe.testing import examine_finding
+
+        verdicts = examine_finding(claim)
     else:
         from sentprobe.corpus.corpus import Corpus
         from sentprobe.tasks import load_task

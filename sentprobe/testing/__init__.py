@@ -1,11 +1,12 @@
 """Conformance checks that anyone can run on their own parts.
 
-``sentprobe check`` prints those of tasks, encoders and annotators; ``sentprobe.lab.testing`` has those of architectures
-and alignment methods.
+``sentprobe check`` prints those of tasks, encoders, annotators and findings; ``sentprobe.lab.testing`` has those of
+architectures and alignment methods.
 """
 
 from sentprobe.testing.annotators import check_annotator, examine_annotator
 from sentprobe.testing.encoders import check_encoder, examine_encoder
+from sentprobe.testing.findings import check_finding, examine_finding
 from sentprobe.testing.tasks import check_task, examine_task
 from sentprobe.testing.verdict import Verdict
 
@@ -13,8 +14,10 @@ __all__ = [
     "Verdict",
     "check_annotator",
     "check_encoder",
+    "check_finding",
     "check_task",
     "examine_annotator",
     "examine_encoder",
+    "examine_finding",
     "examine_task",
 ]

@@ -1,0 +1,26 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import BestOf, Claim, Role
+
+finding = Claim(
+    name="conneau2018_bag_of_vectors_words",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence="A bag of word vectors keeps words better than any encoder.",
+    statistic=BestOf(
+        Role("bag of vectors", "BoV-fastText"),
+        Role(
+            "encoders",
+            (
+                "{architecture} Untrained",
+                "{architecture} AutoEncoder",
+                "{architecture} NMT {target}",
+                "{architecture} Seq2Tree",
+                "{architecture} SkipThought",
+                "{architecture} NLI",
+            ),
+        ),
+        tasks=("word_content",),
+        table="2",
+    ),
+)

@@ -1,0 +1,28 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="conneau2018_below_people_on_edits",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence="No encoder is as good as people at sentences that were tampered with.",
+    statistic=Difference(
+        Role("people", "Hum. Eval."),
+        Role(
+            "encoders",
+            (
+                "BoV-fastText",
+                "{architecture} Untrained",
+                "{architecture} AutoEncoder",
+                "{architecture} NMT {target}",
+                "{architecture} Seq2Tree",
+                "{architecture} SkipThought",
+                "{architecture} NLI",
+            ),
+        ),
+        tasks=("bigram_shift", "odd_man_out", "coordination_inversion"),
+        table="2",
+    ),
+    note="People judged 1,000 sentences per task.",
+)

@@ -1,0 +1,17 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="conneau2018_last_state_length",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence="The last state of a BiLSTM keeps sentence length better than max pooling.",
+    statistic=Difference(
+        Role("last state", "BiLSTM-last {objective}"),
+        Role("max pooling", "BiLSTM-max {objective}"),
+        tasks=("sentence_length",),
+        table="2",
+        cells="most",
+    ),
+)

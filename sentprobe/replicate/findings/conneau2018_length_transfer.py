@@ -1,0 +1,33 @@
+"""conneau2018, section 4, figure 2."""
+
+from sentprobe.replicate import Claim, Correlated, Role, Scope
+
+finding = Claim(
+    name="conneau2018_length_transfer",
+    paper="conneau2018",
+    where="section 4, figure 2",
+    sentence="What encoders know of sentence length goes against their transfer scores.",
+    statistic=Correlated(
+        Role("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
+        Scope(tasks=("sentence_length",), table="2"),
+        Scope(
+            tasks=(
+                "MR",
+                "CR",
+                "SUBJ",
+                "MPQA",
+                "SST2",
+                "SST5",
+                "TREC",
+                "MRPC",
+                "SICKEntailment",
+                "SICKRelatedness",
+                "STSBenchmark",
+            ),
+            table="5",
+        ),
+        expect="below",
+        cells="mean",
+    ),
+    note="The figure is of more than 40 encoders; tables 2 and 5 share 25.",
+)

@@ -1,0 +1,29 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="conneau2018_max_pooling",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence=(
+        "A BiLSTM keeps more of what is probed for with max pooling than in its last state, but for sentence length."
+    ),
+    statistic=Difference(
+        Role("max pooling", "BiLSTM-max {objective}"),
+        Role("last state", "BiLSTM-last {objective}"),
+        tasks=(
+            "word_content",
+            "tree_depth",
+            "top_constituents",
+            "bigram_shift",
+            "past_present",
+            "subj_number",
+            "obj_number",
+            "odd_man_out",
+            "coordination_inversion",
+        ),
+        table="2",
+        cells="most",
+    ),
+)

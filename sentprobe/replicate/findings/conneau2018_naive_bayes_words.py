@@ -1,0 +1,27 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import BestOf, Claim, Role
+
+finding = Claim(
+    name="conneau2018_naive_bayes_words",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence="Naive Bayes on words solves word content better than any encoder.",
+    statistic=BestOf(
+        Role("naive Bayes", "NB-uni-tfidf"),
+        Role(
+            "encoders",
+            (
+                "BoV-fastText",
+                "{architecture} Untrained",
+                "{architecture} AutoEncoder",
+                "{architecture} NMT {target}",
+                "{architecture} Seq2Tree",
+                "{architecture} SkipThought",
+                "{architecture} NLI",
+            ),
+        ),
+        tasks=("word_content",),
+        table="2",
+    ),
+)

@@ -1,0 +1,28 @@
+"""conneau2018, appendix, table 5."""
+
+from sentprobe.replicate import BestOf, Claim, Role
+
+finding = Claim(
+    name="conneau2018_nli_transfer",
+    paper="conneau2018",
+    where="appendix, table 5",
+    sentence="Natural language inference is the best objective for transfer tasks.",
+    statistic=BestOf(
+        Role("NLI", "BiLSTM-max NLI"),
+        Role("other objectives", "BiLSTM-max {objective}", without=("BiLSTM-max NLI",)),
+        tasks=(
+            "MR",
+            "CR",
+            "SUBJ",
+            "MPQA",
+            "SST2",
+            "SST5",
+            "TREC",
+            "MRPC",
+            "SICKEntailment",
+            "SICKRelatedness",
+            "STSBenchmark",
+        ),
+        table="5",
+    ),
+)

@@ -1,0 +1,32 @@
+"""conneau2018, section 4, figure 2."""
+
+from sentprobe.replicate import Claim, Correlated, Role, Scope
+
+finding = Claim(
+    name="conneau2018_odd_man_out_transfer",
+    paper="conneau2018",
+    where="section 4, figure 2",
+    sentence="How well encoders find the odd man out goes with their transfer scores.",
+    statistic=Correlated(
+        Role("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
+        Scope(tasks=("odd_man_out",), table="2"),
+        Scope(
+            tasks=(
+                "MR",
+                "CR",
+                "SUBJ",
+                "MPQA",
+                "SST2",
+                "SST5",
+                "TREC",
+                "MRPC",
+                "SICKEntailment",
+                "SICKRelatedness",
+                "STSBenchmark",
+            ),
+            table="5",
+        ),
+        cells="mean",
+    ),
+    note="The figure is of more than 40 encoders; tables 2 and 5 share 25.",
+)

@@ -1,0 +1,25 @@
+"""conneau2018, section 4, table 2."""
+
+from sentprobe.replicate import BestOf, Claim, Role
+
+finding = Claim(
+    name="conneau2018_seq2tree_syntax",
+    paper="conneau2018",
+    where="section 4, table 2",
+    sentence="Of all objectives, parsing gives the best tree depth and top constituents.",
+    statistic=BestOf(
+        Role("parsing", "{architecture} Seq2Tree"),
+        Role(
+            "other objectives",
+            (
+                "{architecture} Untrained",
+                "{architecture} AutoEncoder",
+                "{architecture} NMT {target}",
+                "{architecture} SkipThought",
+                "{architecture} NLI",
+            ),
+        ),
+        tasks=("tree_depth", "top_constituents"),
+        table="2",
+    ),
+)

@@ -1,0 +1,32 @@
+"""conneau2018, section 4, figure 2."""
+
+from sentprobe.replicate import Claim, Correlated, Role, Scope
+
+finding = Claim(
+    name="conneau2018_word_content_transfer",
+    paper="conneau2018",
+    where="section 4, figure 2",
+    sentence="What encoders know of words goes with all their transfer scores.",
+    statistic=Correlated(
+        Role("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
+        Scope(tasks=("word_content",), table="2"),
+        Scope(
+            tasks=(
+                "MR",
+                "CR",
+                "SUBJ",
+                "MPQA",
+                "SST2",
+                "SST5",
+                "TREC",
+                "MRPC",
+                "SICKEntailment",
+                "SICKRelatedness",
+                "STSBenchmark",
+            ),
+            table="5",
+        ),
+        cells="every",
+    ),
+    note="The figure is of more than 40 encoders; tables 2 and 5 share 25.",
+)

@@ -1,0 +1,18 @@
+"""conneau2019, section 4.3, table 4.12."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="conneau2019_translate_train_xlm",
+    paper="conneau2019",
+    where="section 4.3, table 4.12",
+    sentence="For XLM it is the reverse: translating what it is trained on is better.",
+    statistic=Difference(
+        Role("translate-train", "XLM (MLM+TLM), translate-train"),
+        Role("translate-test", "XLM (MLM+TLM), translate-test"),
+        tasks=("XNLI",),
+        languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
+        table="4.12",
+        cells="mean",
+    ),
+)

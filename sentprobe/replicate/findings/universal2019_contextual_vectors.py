@@ -1,0 +1,27 @@
+"""universal2019, read from table 1."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="universal2019_contextual_vectors",
+    paper="universal2019",
+    where="read from table 1",
+    sentence=(
+        "The mean of contextual vectors of words beats that of static ones on all probing tasks but word content."
+    ),
+    statistic=Difference(
+        Role("contextual", "BERT_mean"),
+        Role("static", "fastText_mean"),
+        tasks=(
+            "sentence_length",
+            "tree_depth",
+            "top_dependencies",
+            "passive",
+            "past_present",
+            "subj_number",
+            "obj_number",
+            "sentence_type",
+        ),
+        table="1",
+    ),
+)

@@ -1,0 +1,16 @@
+"""universal2019, section 5, table 1."""
+
+from sentprobe.replicate import BestOf, Claim, Role
+
+finding = Claim(
+    name="universal2019_parser_syntax",
+    paper="universal2019",
+    where="section 5, table 1",
+    sentence="Vectors of a parser have the best tree depth and top dependencies.",
+    statistic=BestOf(
+        Role("parser", "COMBO_mean"),
+        Role("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
+        tasks=("tree_depth", "top_dependencies"),
+        table="1",
+    ),
+)

@@ -1,0 +1,18 @@
+"""xprobe2019, section 8.2, table 4."""
+
+from sentprobe.replicate import Claim, Difference, Role
+
+finding = Claim(
+    name="xprobe2019_length_after_mapping",
+    paper="xprobe2019",
+    where="section 8.2, table 4",
+    sentence="Sentence length is encoded better after mapping than in English, by most encoders.",
+    statistic=Difference(
+        Role("mapped", ("{encoder}, {mapping}", "{encoder}"), languages=("de", "es", "fr", "ru")),
+        Role("English", "{encoder}", languages=("en",), without=("{encoder}, {mapping}",)),
+        tasks=("sentence_length",),
+        table="4",
+        across="language",
+        cells="most",
+    ),
+)

@@ -1,0 +1,146 @@
+"""Answers as tables: for the console, Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from sentprobe.core.formatting import ABSENT, PLAIN, POINTS, NumberFormat, count_of
+from sentprobe.core.table import CellText, Table, TableColumn
+from sentprobe.replicate.claim import Claim
+from sentprobe.replicate.decide import OUTCOMES, Answer
+from sentprobe.stats.level import level_text
+
+TextFormat = Literal["md", "csv", "json"]
+TWO_DIGITS = NumberFormat(1.0, 2)
+FORMATS: dict[str, NumberFormat] = {"points": POINTS, "correlation": TWO_DIGITS, "number": TWO_DIGITS}
+"""How the number of a claim is written, by its unit."""
+STYLES = {"held": "green", "contradicted": "red", "undecided": "yellow", "not tried": "dim"}
+
+
+def headline(answers: Sequence[Answer]) -> str:
+    """How many findings held, in a sentence."""
+    counts = Counter(answer.outcome for answer in answers)
+    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    return f"{count_of(len(answers), 'finding')}: {counted}."
+
+
+def answer_table(answers: Sequence[Answer]) -> Table:
+    """A row per finding: the claim, the number it is about, and the verdict."""
+    columns = [
+        TableColumn(["finding"], [a.claim.name for a in answers], "left"),
+        TableColumn(["claim"], [a.claim.sentence for a in answers], "left"),
+        TableColumn(["as claimed"], [f"{a.agreeing} of {a.cells}" if a.cells else ABSENT for a in answers]),
+        TableColumn(["mean"], [_number(a) for a in answers]),
+        TableColumn([level_text()], [_interval(a) for a in answers]),
+        TableColumn(["p"], [p_text(a.p) for a in answers]),
+        TableColumn(["verdict"], [CellText(a.outcome, style=STYLES[a.outcome]) for a in answers], "left"),
+        TableColumn(["decided by, or why not"], [a.reason or a.rule for a in answers], "left"),
+    ]
+    return Table(columns, notes=[LEGEND])
+
+
+LEGEND = (
+    "as claimed: cells, each of one set and pair of encoders, whose number is as claimed. mean: of the cells, in "
+    "points; correlations and what is not a share as they are. p: of the side that the numbers are on."
+)
+
+
+def _number(answer: Answer) -> str:
+    return FORMATS[answer.claim.parts[0].unit].number(answer.estimate, sign=True)
+
+
+def _interval(answer: Answer) -> str:
+    if answer.low is None or answer.high is None:
+        return ABSENT
+    return FORMATS[answer.claim.parts[0].unit].interval(answer.low, answer.high, sign=True)
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as it is printed."""
+    if p is None:
+        return ABSENT
+    return "<0.001" if p < 0.001 else PLAIN.number(p)
+
+
+def cell_table(answer: Answer) -> Table:
+    """Each cell of a claim: its number, and the p-values for the claim and against it."""
+    form = FORMATS[answer.claim.parts[0].unit]
+    rows = [
+        [
+            test.label,
+            form.number(test.value, sign=True),
+            form.interval(*test.ends, sign=True) if test.ends else ABSENT,
+            p_text(test.p_for),
+            p_text(test.p_against),
+        ]
+        for test in answer.tests
+    ]
+    headings = ("cell", "number", level_text(), "p for", "p against")
+    return Table.of_rows(headings, rows, title=answer.claim.sentence)
+
+
+def claim_table(claims: Sequence[Claim]) -> Table:
+    """What each finding says, and where; and the roles that ``--as`` takes."""
+    rows = [(claim.name, claim.where, claim.sentence, ", ".join(claim.role_names)) for claim in claims]
+    return Table.of_rows(("finding", "where", "claim", "roles"), rows, texts=("where", "claim", "roles"))
+
+
+def format_claims(claims: Sequence[Claim], format: TextFormat) -> str:
+    """The list as text."""
+    table = claim_table(claims)
+    if format == "md":
+        return "\n".join(table.markdown()) + "\n"
+    if format == "csv":
+        return table.csv()
+    records = [
+        {
+            "finding": c.name,
+            "paper": c.paper,
+            "where": c.where,
+            "claim": c.sentence,
+            "roles": c.role_names,
+            "note": c.note,
+        }
+        for c in claims
+    ]
+    return msgspec.json.format(msgspec.json.encode(records)).decode() + "\n"
+
+
+def record(answer: Answer) -> dict[str, Any]:
+    """An answer with unrounded numbers."""
+    claim = answer.claim
+    return {
+        "finding": claim.name,
+        "paper": claim.paper,
+        "where": claim.where,
+        "claim": claim.sentence,
+        "verdict": answer.outcome,
+        "estimate": answer.estimate,
+        "low": answer.low,
+        "high": answer.high,
+        "p": answer.p,
+        "cells": answer.cells,
+        "agreeing": answer.agreeing,
+        "rule": answer.rule,
+        "reason": answer.reason,
+        "note": claim.note,
+    }
+
+
+def format_answers(answers: Sequence[Answer], format: TextFormat) -> str:
+    """Answers as text; CSV and JSON have unrounded numbers, and JSON every cell and role."""
+    if format == "md":
+        return "\n".join([headline(answers), "", *answer_table(answers).markdown(), "", LEGEND]) + "\n"
+    records = [record(answer) for answer in answers]
+    if format == "csv":
+        return Table.of_rows(list(records[0]), [list(r.values()) for r in records]).csv()
+    for entry, answer in zip(records, answers, strict=True):
+        entry["roles"] = {name: list(encoders) for name, encoders in answer.roles.items()}
+        entry["tests"] = [
+            {"cell": t.label, "value": t.value, "p_for": t.p_for, "p_against": t.p_against} for t in answer.tests
+        ]
+    return msgspec.json.format(msgspec.json.encode(records)).decode() + "\n"

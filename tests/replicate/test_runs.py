@@ -1,0 +1,239 @@
+"""Claims tested on planted runs: true ones hold, false ones are contradicted, and small runs decide nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sentprobe.errors import UsageError
+from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Ordered, Role, Scope, answer
+from sentprobe.replicate.from_run import RunEvidence, assign_roles, parse_roles
+from sentprobe.results.compare import compare
+from tests.command_line import sentprobe
+from tests.report.runs import result, written
+
+TASKS = ("subj_number", "obj_number", "tree_depth")
+
+
+def planted(folder, scores, n=2000, **asked):
+    """A run whose encoders have about these accuracies on each task."""
+    records = [
+        result(encoder, f"own/{task}", p=p, n=n, **asked)
+        for task in TASKS
+        for encoder, p in scores.items()
+    ]  # fmt: skip
+    return written(folder, *records)
+
+
+def claimed(statistic, **more):
+    return Claim(name="own", paper="own", where="section 1", sentence="It is so.", statistic=statistic, **more)
+
+
+def verdict_on(run, statistic, **roles):
+    claim = claimed(statistic)
+    assigned = assign_roles(claim, run, {name: [value] if isinstance(value, str) else value
+                                         for name, value in roles.items()})  # fmt: skip
+    return answer(claim, RunEvidence(run, assigned))
+
+
+GOOD_ABOVE_POOR = Difference(Role("good"), Role("poor"))
+
+
+@pytest.mark.parametrize(
+    ("scores", "n", "outcome"),
+    [
+        ({"good": 0.8, "poor": 0.6}, 2000, "held"),
+        ({"good": 0.6, "poor": 0.8}, 2000, "contradicted"),
+        ({"good": 0.8, "poor": 0.77}, 60, "undecided"),
+    ],
+)
+def test_a_difference(tmp_path, scores, n, outcome):
+    run = planted(tmp_path / "run", scores, n)
+    found = verdict_on(run, GOOD_ABOVE_POOR)
+    assert (found.outcome, found.cells) == (outcome, 3)
+    comparisons = compare(run, "good", "poor")
+    # of every cell: the largest p-value, without adjustment; against it: the smallest, with Bonferroni's
+    p_for = max(c.p if c.difference > 0 else 1 for c in comparisons)
+    p_against = min(1, 3 * min(c.p if c.difference < 0 else 1 for c in comparisons))
+    assert found.p == pytest.approx(min(p_for, p_against))
+    assert found.estimate == pytest.approx(np.mean([c.difference for c in comparisons]))
+    assert found.low < found.estimate < found.high
+
+
+@pytest.mark.parametrize(("margin", "outcome"), [(0.1, "held"), (0.3, "contradicted")])
+def test_a_margin(tmp_path, margin, outcome):
+    run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.6})
+    assert verdict_on(run, Difference(Role("good"), Role("poor"), margin=margin)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("scores", "n", "outcome"),
+    [
+        ({"good": 0.8, "poor": 0.8}, 2000, "held"),
+        ({"good": 0.8, "poor": 0.6}, 2000, "contradicted"),
+        ({"good": 0.8, "poor": 0.8}, 40, "undecided"),
+    ],
+)
+def test_equality_within_a_margin(tmp_path, scores, n, outcome):
+    run = planted(tmp_path / "run", scores, n)
+    assert verdict_on(run, Difference(Role("good"), Role("poor"), expect="equal", margin=0.05)).outcome == outcome
+
+
+def test_chance(tmp_path):
+    run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.5})
+    assert verdict_on(run, Difference(Role("good"), 0.5)).outcome == "held"
+    assert verdict_on(run, Difference(Role("poor"), 0.6)).outcome == "contradicted"
+    assert verdict_on(run, Difference(Role("poor"), 0.5, expect="equal", margin=0.05)).outcome == "held"
+
+
+def test_the_best_of_several(tmp_path):
+    run = planted(tmp_path / "run", {"a": 0.9, "b": 0.7, "c": 0.6})
+    rivals = Role("rivals", "{rival}")
+    assert verdict_on(run, BestOf(Role("a"), rivals)).outcome == "held"
+    found = verdict_on(run, BestOf(Role("b"), rivals))
+    assert found.outcome == "contradicted"
+    assert found.estimate == pytest.approx(-0.2, abs=0.05)  # from the best of them
+
+
+@pytest.mark.parametrize(("order", "outcome"), [("small middle large", "held"), ("large middle small", "contradicted")])
+def test_an_order(tmp_path, order, outcome):
+    run = planted(tmp_path / "run", {"small": 0.6, "middle": 0.7, "large": 0.8})
+    found = verdict_on(run, Ordered(Role("sizes", "encoder-{size}")), sizes=order.split())
+    assert (found.outcome, found.cells) == (outcome, 6)
+
+
+@pytest.mark.parametrize(("expect", "outcome"), [("above", "held"), ("below", "contradicted")])
+def test_a_correlation_over_encoders(tmp_path, expect, outcome):
+    run = planted(tmp_path / "run", {f"e{i}": 0.55 + 0.05 * i for i in range(7)})
+    statistic = Correlated(Role("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]), expect=expect)
+    found = verdict_on(run, statistic)
+    assert (found.outcome, found.cells) == (outcome, 2)
+    assert found.estimate == 1  # tests in stats compare single correlations with scipy
+    # exact: of 5040 permutations, one is as high; two-sided, in both cells
+    assert [test.p_for if expect == "above" else test.p_against for test in found.tests] == [2 / 5040] * 2
+
+
+def test_four_encoders_are_too_few_for_a_correlation(tmp_path):
+    run = planted(tmp_path / "run", {f"e{i}": 0.55 + 0.05 * i for i in range(4)})
+    statistic = Correlated(Role("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]))
+    found = verdict_on(run, statistic)
+    assert (found.outcome, found.reason) == (
+        "not tried",
+        "needs encoders: 5 or more encoders with scores on both sides",
+    )
+
+
+def test_most_is_more_than_half_and_some_is_one(tmp_path):
+    records = [result("good", f"own/{task}", p=0.8, n=2000) for task in TASKS]
+    records += [result("poor", f"own/{task}", p=p, n=2000) for task, p in zip(TASKS, (0.6, 0.6, 0.9), strict=True)]
+    run = written(tmp_path / "run", *records)
+    verdicts = {
+        cells: verdict_on(run, Difference(Role("good"), Role("poor"), cells=cells)).outcome
+        for cells in ("every", "most", "some", "mean")
+    }
+    assert verdicts == {"every": "contradicted", "most": "held", "some": "held", "mean": "held"}
+
+
+def test_encoders_are_paired_by_what_varies_in_their_names(tmp_path):
+    scores = {"max a": 0.8, "last a": 0.7, "max b": 0.7, "last b": 0.6}  # max b is not above last a
+    run = planted(tmp_path / "run", scores)
+    statistic = Difference(Role("max", "max {objective}"), Role("last", "last {objective}"))
+    assert verdict_on(run, statistic).outcome == "held"
+    found = verdict_on(run, statistic, max=["max a", "max b"], last=["last a", "last b"])
+    assert (found.outcome, found.cells) == ("held", 6)
+    assert verdict_on(run, statistic, max=["max b"], last=["last a", "last b"]).outcome == "undecided"
+    with pytest.raises(UsageError, match=r"paired by objective, in the order of --as; got 2 as max, 3 as last"):
+        assign_roles(claimed(statistic), run, {"max": ["a", "b"], "last": ["c", "d", "e"]})
+
+
+def test_all_parts_of_a_claim_have_to_hold(tmp_path):
+    run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.6})
+    true, false = Difference(Role("good"), Role("poor")), Difference(Role("poor"), Role("good"))
+    assert verdict_on(run, (true, Difference(Role("poor"), 0.5))).outcome == "held"
+    assert verdict_on(run, (true, false)).outcome == "contradicted"
+
+
+def test_seeds_are_one_encoder(tmp_path):
+    records = [
+        result(encoder, f"own/{task}", p=p, n=2000, seed=seed)
+        for task in TASKS for encoder, p in {"good": 0.8, "poor": 0.6}.items() for seed in (1, 2, 3)
+    ]  # fmt: skip
+    found = verdict_on(written(tmp_path / "run", *records), GOOD_ABOVE_POOR)
+    assert (found.outcome, found.cells) == ("held", 3)
+
+
+@pytest.fixture(scope="module")
+def pooled(tmp_path_factory):
+    """A run on which the claim about max pooling is true."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    planted(folder, {"py:max": 0.8, "py:last": 0.6})
+    return folder
+
+
+NAME = "conneau2018_max_pooling"
+
+
+def test_the_command(pooled):
+    words = ("replicate", NAME, "--run", pooled, "--as", "max pooling=max", "--as", "last state=last")
+    done = sentprobe(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 finding: 1 held.")
+    assert "max pooling = max, last state = last" in done.stdout
+    assert "2 of the 9 tasks" not in done.stdout  # subj_number, obj_number and tree_depth are three
+    (record,) = json.loads(sentprobe(*words, "--format", "json").stdout)
+    assert (record["verdict"], record["cells"]) == ("held", 3)
+    assert record["roles"] == {"max pooling": ["max"], "last state": ["last"]}
+    assert "own/tree_depth" in sentprobe(*words, "--all").stdout
+    assert "held" in sentprobe(*words, "--format", "md").stdout
+    assert sentprobe(*words, "--format", "csv").stdout.count("\n") == 2
+
+
+def test_what_a_run_lacks_is_said(pooled):
+    (record,) = json.loads(sentprobe("replicate", NAME, "--run", pooled, "--format", "json").stdout)
+    assert record["verdict"] == "not tried"
+    assert '--as "max pooling=ENCODER"' in record["reason"]
+    words = ("--run", pooled, "--as", "bag of vectors=max", "--as", "majority=last", "--format", "json")
+    (record,) = json.loads(sentprobe("replicate", "conneau2018_bag_of_vectors_words", *words[:4], *words[6:]).stdout)
+    assert record["verdict"] == "not tried"
+    assert "results of max (bag of vectors) on word_content" in record["reason"]
+
+
+def test_a_claim_tested_on_some_of_its_tasks_says_so(pooled):
+    words = ("replicate", NAME, "--run", pooled, "--as", "max pooling=max", "--as", "last state=last")
+    (record,) = json.loads(sentprobe(*words, "--format", "json").stdout)
+    assert record["untested"] == [
+        "word_content", "top_constituents", "bigram_shift", "past_present", "odd_man_out", "coordination_inversion",
+    ]  # fmt: skip
+    assert "without word_content, top_constituents" in " ".join(sentprobe(*words).stdout.split())
+
+
+def test_every_finding_can_be_asked_of_a_run(pooled):
+    records = json.loads(sentprobe("replicate", "--run", pooled, "--format", "json").stdout)
+    assert len(records) == len(FINDINGS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--as", "max poling=max"), "Did you mean 'max pooling'"),
+        (("--as", "max"), "expected ROLE=ENCODER"),
+        (("--as", "max pooling=nobody"), "has no results of 'nobody'"),
+        (("--published",), "Expected one of --published, --run FOLDER and --list"),
+    ],
+)
+def test_wrong_roles_are_refused(pooled, words, message):
+    done = sentprobe("replicate", NAME, "--run", pooled, *words)
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_finding_that_there_is_not():
+    done = sentprobe("replicate", "conneau2018_max_poling", "--published")
+    assert done.returncode == 1
+    assert "conneau2018_max_pooling" in done.stderr
+
+
+def test_roles_are_parsed():
+    claims = [FINDINGS[NAME]]
+    texts = ["max pooling=st:a=b", "max pooling=c", "last state=d"]
+    assert parse_roles(texts, claims) == {"max pooling": ["st:a=b", "c"], "last state": ["d"]}
