@@ -12,6 +12,10 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from sentprobe.replicate import Answer, Claim
 
+WIDE = 150
+"""Characters of a terminal that has room for claims beside their numbers."""
+FEW = 5
+"""Findings up to which each is explained below the table."""
 order = 95
 group = "Read"
 examples = """\
@@ -92,19 +96,12 @@ def _from_papers(claims: Sequence[Claim]) -> list[Answer]:
 
 
 def _from_runs(claims: Sequence[Claim], folders: Sequence[Path], texts: Sequence[str]) -> list[Answer]:
-    from dataclasses import replace
-
-    from sentprobe.replicate import answer
-    from sentprobe.replicate.from_run import RunEvidence, assign_roles, parse_roles
+    from sentprobe.replicate.from_run import answer_from_run, parse_roles
     from sentprobe.results.run import Run, join
 
     run = join([Run.load(folder) for folder in folders])
     roles = parse_roles(texts, claims)
-    answers = []
-    for claim in claims:
-        assigned = assign_roles(claim, run, roles)
-        answers.append(replace(answer(claim, RunEvidence(run, assigned)), roles=assigned))
-    return answers
+    return [answer_from_run(claim, run, roles) for claim in claims]
 
 
 def _list(claims: Sequence[Claim], format: str) -> None:
@@ -119,21 +116,21 @@ def _list(claims: Sequence[Claim], format: str) -> None:
 
 def _show(answers: Sequence[Answer], format: str, *, everything: bool) -> None:
     from sentprobe.console import narrow_out, print_wrapped
-    from sentprobe.replicate.tables import answer_table, cell_table, format_answers, headline
+    from sentprobe.replicate import tables
 
     if format != "table":
-        sys.stdout.write(format_answers(answers, format))  # type: ignore[arg-type]
+        sys.stdout.write(tables.format_answers(answers, format))  # type: ignore[arg-type]
         return
     console = narrow_out()
-    print_wrapped(console, headline(answers))
+    print_wrapped(console, tables.headline(answers))
     console.print()
-    answer_table(answers).print(console, blank_line=True)
-    for answer in answers:
-        if any(answer.roles.values()) and answer.outcome != "not tried":
-            roles = ", ".join(f"{name} = {' and '.join(encoders)}" for name, encoders in answer.roles.items())
-            print_wrapped(console, f"{answer.claim.name}: {roles}.")
-        if answer.claim.note and len(answers) == 1:
-            print_wrapped(console, f"Note: {answer.claim.note}", "dim")
+    if len({answer.claim.paper for answer in answers}) > 1:
+        tables.count_table(answers).print(console, blank_line=True)
+    wide = console.width >= WIDE
+    tables.answer_table(answers, wide=wide).print(console, blank_line=True)
+    for answer in answers if everything or len(answers) <= FEW else ():
+        for text in (tables.explain(answer), *tables.run_notes(answer)):
+            print_wrapped(console, text)
+        console.print()
         if everything and answer.tests:
-            console.print()
-            cell_table(answer).print(console, blank_line=True)
+            tables.cell_table(answer).print(console, blank_line=True)

@@ -55,6 +55,12 @@ class Answer:
     """Why it is undecided or was not tried."""
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Which encoders of a run were taken for which role."""
+    matched: tuple[str, ...] = ()
+    """The roles whose encoders were found by their names."""
+    untested: tuple[str, ...] = ()
+    """Tasks that the claim is about, and the run has no results of."""
+    languages: tuple[str, ...] = ()
+    """Languages that it was tested in, and the paper did not."""
     tests: tuple[TestedCell, ...] = ()
 
 

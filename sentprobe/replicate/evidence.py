@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -115,6 +115,14 @@ class Contrast:
     """The two-sided p-value of no difference, by a better test than that of the standard error."""
     ends: tuple[float, float] | None = None
     """Its interval, by a better method likewise."""
+    tasks: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    """Of both sides."""
+
+    def of(self, *scores: ScoredCell) -> Contrast:
+        """The same, with the tasks and languages of its scores."""
+        tasks, languages = (dict.fromkeys(names) for names in zip(*((s.task, s.language) for s in scores), strict=True))
+        return replace(self, tasks=tuple(tasks), languages=tuple(languages))
 
     def p_above(self, threshold: float) -> float:
         """One-sided: how likely such a difference is if the true one is not above a threshold."""
@@ -128,8 +136,7 @@ class Contrast:
         """One-sided, likewise below."""
         if self.value is None:
             return 1.0
-        flipped = Contrast(self.label, self.test_set, -self.value, self.error, self.rounding, self.p)
-        return flipped.p_above(-threshold)
+        return replace(self, value=-self.value).p_above(-threshold)
 
     @property
     def p_different(self) -> float:
@@ -178,6 +185,6 @@ class Evidence(Protocol):
         """Differences of which no scores are there, but p-values."""
         ...
 
-    def missing(self, role: Role) -> str:
+    def missing(self, role: Role, scope: Scope) -> str:
         """Why there are no scores of a role, and what to do about it."""
         ...

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.replicate.claim import Claim
+from sentprobe.replicate.decide import Answer, answer
 from sentprobe.replicate.evidence import CAPTURE, Contrast, Role, Scope, ScoredCell
+from sentprobe.replicate.printed import PrintedResults
 from sentprobe.results.compare import compare_results, tested_metric
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS
 from sentprobe.results.records import read_aliases
@@ -72,7 +73,8 @@ class RunEvidence:
             errors = [_error(score.source) for score in (first, second)]
             label = f"{first.encoder}, {_set_name(first)} – {second.encoder}, {_set_name(second)}"
             by_task = f"{first.task}/{first.task}/"
-            return Contrast(label, by_task, first.value - second.value, math.hypot(*errors))
+            value = first.value - second.value
+            return Contrast(label, by_task, value, math.hypot(*errors)).of(first, second)
         comparison = compare_results(self.run, first.source, second.source, tested_metric(first.metric))
         return Contrast(
             f"{first.encoder} – {second.encoder}, {_set_name(first)}",
@@ -81,28 +83,26 @@ class RunEvidence:
             (comparison.high - comparison.low) / 2 / levels.normal_quantile(),
             p=comparison.p,
             ends=(comparison.low, comparison.high),
-        )
+        ).of(first, second)
 
     def above(self, score: ScoredCell, threshold: float) -> Contrast:
         """By the interval of the score."""
         label = f"{score.encoder}, {_set_name(score)}"
-        return Contrast(label, score.test_set, score.value - threshold, _error(score.source))
+        error = _error(score.source)
+        return Contrast(label, score.test_set, score.value - threshold, error).of(score)
 
     def tested_only(self, first: Role, second: Role, scope: Scope) -> Iterator[Contrast]:  # noqa: ARG002
         """A run has scores wherever it has tests."""
         return iter(())
 
-    def missing(self, role: Role) -> str:
+    def missing(self, role: Role, scope: Scope) -> str:
         """Which encoder, or which results, a run needs."""
-        encoders = self.roles.get(role.name, ())
+        encoders, scope = self.roles.get(role.name, ()), scope.of(role)
         if not encoders:
             return f'an encoder as {role.name}: --as "{role.name}=ENCODER"'
-        return f"results of {', '.join(encoders)} ({role.name})"
-
-    @cached_property
-    def tasks(self) -> set[str]:
-        """The tasks that it has results of."""
-        return {result.cell.task for result in self.run.results}
+        tasks = f" on {', '.join(scope.tasks)}" if scope.tasks else ""
+        languages = f" in {', '.join(scope.languages)}" if scope.languages else ""
+        return f"results of {', '.join(encoders)} ({role.name}){tasks}{languages}"
 
 
 def _set_name(score: ScoredCell) -> str:
@@ -115,6 +115,29 @@ def _error(results: Sequence[Result]) -> float:
     of_rows = float(np.mean(widths)) / 2 / levels.normal_quantile()
     scores = [result.score for result in results]
     return math.hypot(of_rows, float(np.std(scores, ddof=1)) / math.sqrt(len(scores)) if len(scores) > 1 else 0.0)
+
+
+def answer_from_run(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) -> Answer:
+    """Evaluate a finding on a run; ``roles``: as ``parse_roles`` returns them."""
+    assigned = assign_roles(claim, run, roles)
+    printed = PrintedResults(claim.paper)
+    # without tasks of its own, a claim is about those of its table, and not about whatever the run has
+    parts = tuple(
+        part if part.claimed_tasks else replace(part, tasks=printed.tasks(part.table)) for part in claim.parts
+    )
+    result = answer(replace(claim, statistic=parts), RunEvidence(run, assigned))
+    tested = {task for test in result.tests for task in test.tasks}
+    claimed = dict.fromkeys(task for part in parts for task in part.claimed_tasks)
+    languages = dict.fromkeys(language for test in result.tests for language in test.languages)
+    printed_in = dict.fromkeys(language for part in parts for language in printed.languages(part.table))
+    return replace(
+        result,
+        claim=claim,
+        roles=assigned,
+        matched=tuple(name for name in assigned if assigned[name] and name not in roles),
+        untested=tuple(task for task in claimed if task not in tested) if result.tests else (),
+        languages=tuple(language for language in languages if printed_in and language not in printed_in),
+    )
 
 
 def parse_roles(texts: Iterable[str], claims: Sequence[Claim]) -> dict[str, list[str]]:

@@ -68,13 +68,14 @@ class PrintedResults:
         error = None if None in errors else math.hypot(*(e for e in errors if e is not None))
         value = round(first.value - second.value, 9)
         label = f"{first.encoder} – {second.encoder}, {_where(first, second)}"
-        return Contrast(label, first.test_set, value, error, _half_digit(first) + _half_digit(second))
+        rounding = _half_digit(first) + _half_digit(second)
+        return Contrast(label, first.test_set, value, error, rounding).of(first, second)
 
     def above(self, score: ScoredCell, threshold: float) -> Contrast:
         """Of one score."""
         label = f"{score.encoder}, {_where(score, score)}"
         value = round(score.value - threshold, 9)
-        return Contrast(label, score.test_set, value, _error(score.source), _half_digit(score))
+        return Contrast(label, score.test_set, value, _error(score.source), _half_digit(score)).of(score)
 
     def tested_only(self, first: Role, second: Role, scope: Scope) -> Iterator[Contrast]:
         """Printed p-values, which do not say which of the two is better."""
@@ -84,11 +85,19 @@ class PrintedResults:
             before, _, after = row.model.partition(" vs. ")
             varies, follows = first.match(before), second.match(after)
             if varies is not None and follows is not None and (first is second or varies == follows):
-                yield Contrast(f"{row.model}, {row.task}", row.task, None, p=row.value)
+                yield Contrast(f"{row.model}, {row.task}", row.task, None, p=row.value, tasks=(row.task,))
 
-    def missing(self, role: Role) -> str:
+    def missing(self, role: Role, scope: Scope) -> str:  # noqa: ARG002
         """The paper prints no number."""
         return f"{role.name}: no number is printed"
+
+    def tasks(self, table: str) -> tuple[str, ...]:
+        """The tasks of a table, or of several."""
+        return tuple(dict.fromkeys(row.task for row in _rows(self.paper, table)))
+
+    def languages(self, table: str) -> tuple[str, ...]:
+        """The languages of a table, or of several."""
+        return tuple(dict.fromkeys(row.language for row in _rows(self.paper, table)))
 
     def _rows(self, scope: Scope) -> Iterator[PublishedRow]:
         for row in _rows(self.paper, scope.table):

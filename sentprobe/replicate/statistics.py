@@ -44,6 +44,8 @@ class TestedCell:
     error: float | None = None
     rounding: float = 0.0
     ends: tuple[float, float] | None = None
+    tasks: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, contrast: Contrast, expected: Expected, margin: float) -> TestedCell:
@@ -68,6 +70,8 @@ class TestedCell:
             contrast.error,
             contrast.rounding,
             contrast.interval,
+            contrast.tasks,
+            contrast.languages,
         )
 
     def agrees(self, expected: Expected, margin: float) -> bool | None:
@@ -128,6 +132,11 @@ class Statistic(ABC):
         """The cells, tested."""
 
     @property
+    def claimed_tasks(self) -> tuple[str, ...]:
+        """All tasks that it is about."""
+        return self.tasks
+
+    @property
     def scope(self) -> Scope:
         """Which scores it is of."""
         return Scope(self.tasks, self.languages, self.table, self.metric)
@@ -163,7 +172,7 @@ class Difference(Statistic):
         """One cell per pair of encoders and set."""
         first = evidence.scores(self.first, self.scope)
         if not isinstance(self.second, Role):
-            needs = [] if first else [evidence.missing(self.first)]
+            needs = [] if first else [evidence.missing(self.first, self.scope)]
             return self._tested([evidence.above(score, self.second) for score in first], needs)
         second = evidence.scores(self.second, self.scope)
         contrasts = [evidence.contrast(a, b) for a in first for b in second if paired(a, b, self.across)]
@@ -171,7 +180,7 @@ class Difference(Statistic):
             contrasts = [replace(c, test_set=c.test_set.split("/")[1]) for c in contrasts]
         contrasts = contrasts or list(evidence.tested_only(self.first, self.second, self.scope))
         sides = zip(self.roles, (first, second), strict=True)
-        return self._tested(contrasts, [evidence.missing(role) for role, scores in sides if not scores])
+        return self._tested(contrasts, [evidence.missing(role, self.scope) for role, scores in sides if not scores])
 
 
 def paired(first: ScoredCell, second: ScoredCell, across: str = "") -> bool:
@@ -212,7 +221,7 @@ class BestOf(Statistic):
                 against = min(1.0, len(tests) * min(test.p_against for test in tests))
                 cells.append(replace(nearest, p_for=max(test.p_for for test in tests), p_against=against))
         sides = zip(self.roles, (first, second), strict=True)
-        missing = [evidence.missing(role) for role, scores in sides if not scores]
+        missing = [evidence.missing(role, self.scope) for role, scores in sides if not scores]
         return Tested(cells, () if cells else tuple(missing) or ("scores of both sides on the same sets",))
 
 
@@ -238,7 +247,7 @@ class Ordered(Statistic):
         series = [sorted(scores, key=_size) for scores in by_set.values()]
         contrasts = [evidence.contrast(after, before) for scores in series for before, after in pairwise(scores)]
         contrasts = contrasts or list(evidence.tested_only(self.sizes, self.sizes, self.scope))
-        return self._tested(contrasts, [evidence.missing(self.sizes)])
+        return self._tested(contrasts, [evidence.missing(self.sizes, self.scope)])
 
 
 def _size(score: ScoredCell) -> float:
@@ -285,6 +294,11 @@ class Correlated(Statistic):
         cells, joint = _permuted(series, expect)
         return Tested(cells, joint=joint, rule=f"rank correlations over {len(series[0].pairs)} {self.over}, permuted")
 
+    @property
+    def claimed_tasks(self) -> tuple[str, ...]:
+        """Of both sides."""
+        return tuple(dict.fromkeys((*self.tasks, *self.first.tasks, *self.second.tasks)))
+
     def _side(self, scope: Scope) -> Scope:
         return Scope(
             scope.tasks or self.tasks,
@@ -315,7 +329,8 @@ class Correlated(Statistic):
                 pairs = tuple(sorted(pair for pair in x if pair in y))
                 table = np.array([[x[pair] for pair in pairs], [y[pair] for pair in pairs]])
                 if len(pairs) >= MIN_ENCODERS and np.ptp(table, axis=1).all():
-                    yield _Series(f"{task}/{language} – {other_task}/{other_language}", pairs, table)
+                    label = f"{task}/{language} – {other_task}/{other_language}"
+                    yield _Series(label, pairs, table, (task, other_task), (language, other_language))
 
 
 @dataclass(frozen=True)
@@ -325,6 +340,8 @@ class _Series:
     label: str
     pairs: tuple[str, ...]
     table: Floats
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
 
 
 def _permuted(series: Sequence[_Series], sign: float) -> tuple[list[TestedCell], TestedCell | None]:
@@ -336,7 +353,8 @@ def _permuted(series: Sequence[_Series], sign: float) -> tuple[list[TestedCell],
         orders = _orders(len(x))
         permuted = sign * (y[orders] @ x)
         exact = len(x) <= MAX_EXACT_N
-        cells.append(_correlation_cell(scores.label, sign * float(x @ y), permuted, sign, exact))
+        cell = _correlation_cell(scores.label, sign * float(x @ y), permuted, sign, exact)
+        cells.append(replace(cell, tasks=scores.tasks, languages=scores.languages))
         if joint:
             sums = permuted + (sums if len(sums) else 0.0)
     if not joint:

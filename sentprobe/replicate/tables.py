@@ -28,19 +28,27 @@ def headline(answers: Sequence[Answer]) -> str:
     return f"{count_of(len(answers), 'finding')}: {counted}."
 
 
-def answer_table(answers: Sequence[Answer]) -> Table:
-    """A row per finding: the claim, the number it is about, and the verdict."""
+def count_table(answers: Sequence[Answer]) -> Table:
+    """How many findings of each paper have which verdict."""
+    papers = list(dict.fromkeys(answer.claim.paper for answer in answers))
+    counts = Counter((answer.claim.paper, answer.outcome) for answer in answers)
+    columns = [TableColumn([outcome], [counts[paper, outcome] for paper in papers]) for outcome in OUTCOMES]
+    return Table([TableColumn(["paper"], papers, "left"), *columns])
+
+
+def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
+    """A row per finding: the number that it is about, and the verdict; ``wide``: also the claim, and what decided."""
     columns = [
         TableColumn(["finding"], [a.claim.name for a in answers], "left"),
         TableColumn(["claim"], [a.claim.sentence for a in answers], "left"),
+        TableColumn(["verdict"], [CellText(a.outcome, style=STYLES[a.outcome]) for a in answers], "left"),
         TableColumn(["as claimed"], [f"{a.agreeing} of {a.cells}" if a.cells else ABSENT for a in answers]),
         TableColumn(["mean"], [_number(a) for a in answers]),
         TableColumn([level_text()], [_interval(a) for a in answers]),
         TableColumn(["p"], [p_text(a.p) for a in answers]),
-        TableColumn(["verdict"], [CellText(a.outcome, style=STYLES[a.outcome]) for a in answers], "left"),
         TableColumn(["decided by, or why not"], [a.reason or a.rule for a in answers], "left"),
     ]
-    return Table(columns, notes=[LEGEND])
+    return Table(columns if wide else [columns[0], *columns[2:-1]], notes=[LEGEND])
 
 
 LEGEND = (
@@ -64,6 +72,31 @@ def p_text(p: float | None) -> str:
     if p is None:
         return ABSENT
     return "<0.001" if p < 0.001 else PLAIN.number(p)
+
+
+def explain(answer: Answer) -> str:
+    """What was claimed where, and what decided."""
+    claim = answer.claim
+    source = ", ".join(filter(None, (claim.paper, claim.where)))
+    note = f" {claim.note}" if claim.note else ""
+    verdict = f"{answer.outcome.capitalize()}: {answer.reason or answer.rule}."
+    return f"{claim.name} ({source}): {claim.sentence} {verdict}{note}"
+
+
+def run_notes(answer: Answer) -> list[str]:
+    """Which encoders a verdict is about, and how it differs from what was claimed."""
+    if not answer.tests or not answer.roles:
+        return []
+    roles = (
+        f"{name} = {' and '.join(encoders)}{' (by its name)' if name in answer.matched else ''}"
+        for name, encoders in answer.roles.items()
+    )
+    notes = [f"Encoders: {', '.join(roles)}."]
+    if answer.untested:
+        notes.append(f"Tested without {', '.join(answer.untested)}: the run has no results of both sides.")
+    if answer.languages:
+        notes.append(f"Tested in other languages than the paper's: {', '.join(answer.languages)}.")
+    return notes
 
 
 def cell_table(answer: Answer) -> Table:
@@ -128,6 +161,8 @@ def record(answer: Answer) -> dict[str, Any]:
         "rule": answer.rule,
         "reason": answer.reason,
         "note": claim.note,
+        "untested": ", ".join(answer.untested),
+        "languages": ", ".join(answer.languages),
     }
 
 
@@ -140,6 +175,7 @@ def format_answers(answers: Sequence[Answer], format: TextFormat) -> str:
         return Table.of_rows(list(records[0]), [list(r.values()) for r in records]).csv()
     for entry, answer in zip(records, answers, strict=True):
         entry["roles"] = {name: list(encoders) for name, encoders in answer.roles.items()}
+        entry["untested"], entry["languages"] = answer.untested, answer.languages
         entry["tests"] = [
             {"cell": t.label, "value": t.value, "p_for": t.p_for, "p_against": t.p_against} for t in answer.tests
         ]

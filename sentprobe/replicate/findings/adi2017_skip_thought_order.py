@@ -3,7 +3,7 @@
 from sentprobe.replicate import Claim, Difference, Role
 
 finding = Claim(
-    name="adi2017_autoencoder_above_skip_thought_order",
+    name="adi2017_skip_thought_order",
     paper="adi2017",
     where="read from table 1 and section 6",
     sentence="A large LSTM auto-encoder knows word order better than skip-thought.",
