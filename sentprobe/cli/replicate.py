@@ -19,10 +19,10 @@ FEW = 5
 order = 95
 group = "Read"
 examples = """\
-sentprobe replicate --published                    does what papers printed support what they claim?
-sentprobe replicate --published xprobe2019         one paper; or single findings
-sentprobe replicate conneau2018_nli_transfer --run my-run/ --as "NLI=st:my-model"
-sentprobe replicate my_finding.toml --run my-run/  a claim of your own
+  sentprobe replicate --published                    does what papers printed support what they claim?
+  sentprobe replicate --published xprobe2019 --all   one paper, cell by cell
+  sentprobe replicate conneau2018_max_pooling --run my-run/ --as "max pooling=st:a" --as "last state=st:b"
+  sentprobe replicate my_finding.toml --run my-run/  a claim of your own
 """
 
 

@@ -89,7 +89,7 @@ class PrintedResults:
 
     def missing(self, role: Role, scope: Scope) -> str:  # noqa: ARG002
         """The paper prints no number."""
-        return f"{role.name}: no number is printed"
+        return f"printed numbers of {role.name}"
 
     def tasks(self, table: str) -> tuple[str, ...]:
         """The tasks of a table, or of several."""

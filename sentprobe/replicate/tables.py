@@ -41,12 +41,12 @@ def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
     columns = [
         TableColumn(["finding"], [a.claim.name for a in answers], "left"),
         TableColumn(["claim"], [a.claim.sentence for a in answers], "left"),
-        TableColumn(["verdict"], [CellText(a.outcome, style=STYLES[a.outcome]) for a in answers], "left"),
+        TableColumn(["verdict"], [_verdict(a) for a in answers], "left"),
         TableColumn(["as claimed"], [f"{a.agreeing} of {a.cells}" if a.cells else ABSENT for a in answers]),
         TableColumn(["mean"], [_number(a) for a in answers]),
         TableColumn([level_text()], [_interval(a) for a in answers]),
         TableColumn(["p"], [p_text(a.p) for a in answers]),
-        TableColumn(["decided by, or why not"], [a.reason or a.rule for a in answers], "left"),
+        TableColumn(["decided by"], [a.reason or a.rule for a in answers], "left"),
     ]
     return Table(columns if wide else [columns[0], *columns[2:-1]], notes=[LEGEND])
 
@@ -55,6 +55,10 @@ LEGEND = (
     "as claimed: cells, each of one set and pair of encoders, whose number is as claimed. mean: of the cells, in "
     "points; correlations and what is not a share as they are. p: of the side that the numbers are on."
 )
+
+
+def _verdict(answer: Answer) -> CellText:
+    return CellText(answer.outcome, note="in part" if answer.untested else "", style=STYLES[answer.outcome])
 
 
 def _number(answer: Answer) -> str:

@@ -34,7 +34,7 @@ def examine_finding(claim: Claim) -> Iterator[Verdict]:
             ("the claim is one sentence", lambda: _sentence(claim)),
             (
                 "it says where the claim stands",
-                lambda: "" if claim.paper and claim.where else "one is empty",
+                lambda: "" if claim.where else "where is empty",
             ),
             ("roles have different names", lambda: _roles(claim)),
             ("its margin is a share of one", lambda: _margins(claim)),
