@@ -28,7 +28,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     from sentprobe.annotate.annotator import ANNOTATORS
     from sentprobe.console import out
     from sentprobe.encoders import SCHEMES
-    from sentprobe.replicate.own import load_claim
+    from sentprobe.replicate.claim import load_claim
     from sentprobe.testing.verdict import until_error
 
     kind, colon, _ = what.partition(":")

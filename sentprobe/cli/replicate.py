@@ -19,10 +19,10 @@ FEW = 5
 order = 95
 group = "Read"
 examples = """\
-  sentprobe replicate --published                    does what papers printed support what they claim?
-  sentprobe replicate --published xprobe2019 --all   one paper, cell by cell
-  sentprobe replicate conneau2018_max_pooling --run my-run/ --as "max pooling=st:a" --as "last state=st:b"
-  sentprobe replicate my_finding.toml --run my-run/  a claim of your own
+  sentprobe replicate --published
+  sentprobe replicate --published xprobe2019 --all
+  sentprobe replicate conneau2018_nli_transfer --run my-run/ --as "NLI=st:a"
+  sentprobe replicate my_finding.toml --run my-run/
 """
 
 
@@ -75,7 +75,7 @@ def replicate(
 def _claims(names: Sequence[str]) -> list[Claim]:
     """The findings with these names, of these papers, or in these files."""
     from sentprobe.replicate import FINDINGS
-    from sentprobe.replicate.own import read_claim
+    from sentprobe.replicate.claim import read_claim
 
     parts = FINDINGS.parts()
     claims: dict[str, Claim] = {}

@@ -2,7 +2,7 @@
 
 from sentprobe.replicate.claim import FINDINGS, Claim
 from sentprobe.replicate.decide import Answer, answer
-from sentprobe.replicate.evidence import Role, Scope
+from sentprobe.replicate.evidence import Models, Scope
 from sentprobe.replicate.printed import PrintedResults
 from sentprobe.replicate.statistics import BestOf, Correlated, Difference, Ordered
 
@@ -13,9 +13,9 @@ __all__ = [
     "Claim",
     "Correlated",
     "Difference",
+    "Models",
     "Ordered",
     "PrintedResults",
-    "Role",
     "Scope",
     "answer",
 ]

@@ -19,7 +19,7 @@ from typing import Literal
 
 from sentprobe.replicate.claim import Claim
 from sentprobe.replicate.evidence import Contrast, Evidence
-from sentprobe.replicate.statistics import Cells, Expected, Statistic, Tested, TestedCell
+from sentprobe.replicate.statistics import Cells, CellTest, Expected, Statistic, Tested
 from sentprobe.stats import level as levels
 from sentprobe.stats.paired import binomial_p
 
@@ -61,14 +61,14 @@ class Answer:
     """Tasks that the claim is about, and the run has no results of."""
     languages: tuple[str, ...] = ()
     """Languages that it was tested in, and the paper did not."""
-    tests: tuple[TestedCell, ...] = ()
+    tests: tuple[CellTest, ...] = ()
 
 
 @dataclass(frozen=True)
 class _PartAnswer:
     """What one of the statistics of a claim came to."""
 
-    tests: Sequence[TestedCell]
+    tests: Sequence[CellTest]
     p_for: float
     p_against: float
     estimate: float | None
@@ -144,7 +144,7 @@ def _decide(statistic: Statistic, tested: Tested, rule: str) -> _PartAnswer:
     return _PartAnswer(tests, p_for, p_against, estimate, ends, agreeing, rule, by_sign)
 
 
-def partial_conjunction(tests: Sequence[TestedCell], cells: Cells) -> tuple[float, float]:
+def partial_conjunction(tests: Sequence[CellTest], cells: Cells) -> tuple[float, float]:
     """That a claim is true in as many cells as it says, and that it is false in too many for that."""
     m = len(tests)
     u = {"every": m, "most": m // 2 + 1, "some": 1}.get(cells, m)
@@ -153,7 +153,7 @@ def partial_conjunction(tests: Sequence[TestedCell], cells: Cells) -> tuple[floa
     return min(1.0, p_for), min(1.0, p_against)
 
 
-def sign_counts(tests: Sequence[TestedCell], expect: Expected, margin: float) -> tuple[int, int, int]:
+def sign_counts(tests: Sequence[CellTest], expect: Expected, margin: float) -> tuple[int, int, int]:
     """On how many sets all cells are as claimed, none is, or some are: cells on one set are not independent."""
     by_set: dict[str, list[bool]] = defaultdict(list)
     for test in tests:
@@ -169,7 +169,7 @@ def sign_test(agree: int, differ: int, mixed: int, cells: Cells) -> tuple[float,
     return p if agree > differ and whole else 1.0, p if agree < differ else 1.0
 
 
-def mean_cell(tests: Sequence[TestedCell], expect: Expected, margin: float) -> TestedCell | None:
+def mean_cell(tests: Sequence[CellTest], expect: Expected, margin: float) -> CellTest | None:
     """The mean over cells: those on the same rows are taken to be perfectly correlated, others to be independent."""
     values = [test.value for test in tests if test.value is not None]
     if len(values) < len(tests):
@@ -180,8 +180,8 @@ def mean_cell(tests: Sequence[TestedCell], expect: Expected, margin: float) -> T
     errors: dict[str, float] = defaultdict(float)
     for test in tests:
         if test.error is None:
-            return TestedCell("mean", "", value, 1.0, 1.0)
+            return CellTest("mean", "", value, 1.0, 1.0)
         errors[test.test_set] += test.error / m
     rounding = math.fsum(test.rounding for test in tests) / m
     contrast = Contrast("mean", "", value, math.hypot(*errors.values()), rounding)
-    return replace(TestedCell.of(contrast, expect, margin), label="mean")
+    return replace(CellTest.of(contrast, expect, margin), label="mean")

@@ -16,7 +16,7 @@ CAPTURE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Role:
+class Models:
     """The encoders on one side of a claim: what they are called, and what papers call them.
 
     Parameters
@@ -72,7 +72,7 @@ class Scope:
     table: str = ""
     metric: str = ""
 
-    def of(self, role: Role) -> Scope:
+    def of(self, role: Models) -> Scope:
         """The scope of one side."""
         return Scope(
             role.tasks or self.tasks,
@@ -83,7 +83,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class ScoredCell:
+class ClaimScore:
     """The score of an encoder on a set."""
 
     encoder: str
@@ -119,7 +119,7 @@ class Contrast:
     languages: tuple[str, ...] = ()
     """Of both sides."""
 
-    def of(self, *scores: ScoredCell) -> Contrast:
+    def of(self, *scores: ClaimScore) -> Contrast:
         """The same, with the tasks and languages of its scores."""
         tasks, languages = (dict.fromkeys(names) for names in zip(*((s.task, s.language) for s in scores), strict=True))
         return replace(self, tasks=tuple(tasks), languages=tuple(languages))
@@ -169,22 +169,22 @@ class Evidence(Protocol):
         """What tests of single differences are."""
         ...
 
-    def scores(self, role: Role, scope: Scope) -> list[ScoredCell]:
+    def scores(self, role: Models, scope: Scope) -> list[ClaimScore]:
         """The scores of a role, within the scope of its statistic."""
         ...
 
-    def contrast(self, first: ScoredCell, second: ScoredCell) -> Contrast:
+    def contrast(self, first: ClaimScore, second: ClaimScore) -> Contrast:
         """The first score minus the second."""
         ...
 
-    def above(self, score: ScoredCell, threshold: float) -> Contrast:
+    def above(self, score: ClaimScore, threshold: float) -> Contrast:
         """A score minus a number."""
         ...
 
-    def tested_only(self, first: Role, second: Role, scope: Scope) -> Iterator[Contrast]:
+    def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:
         """Differences of which no scores are there, but p-values."""
         ...
 
-    def missing(self, role: Role, scope: Scope) -> str:
+    def missing(self, role: Models, scope: Scope) -> str:
         """Why there are no scores of a role, and what to do about it."""
         ...

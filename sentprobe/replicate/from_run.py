@@ -12,7 +12,7 @@ from sentprobe.core.arguments import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.replicate.claim import Claim
 from sentprobe.replicate.decide import Answer, answer
-from sentprobe.replicate.evidence import CAPTURE, Contrast, Role, Scope, ScoredCell
+from sentprobe.replicate.evidence import CAPTURE, ClaimScore, Contrast, Models, Scope
 from sentprobe.replicate.printed import PrintedResults
 from sentprobe.results.compare import compare_results, tested_metric
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS
@@ -41,7 +41,7 @@ class RunEvidence:
 
     rule = "paired tests"
 
-    def scores(self, role: Role, scope: Scope) -> list[ScoredCell]:
+    def scores(self, role: Models, scope: Scope) -> list[ClaimScore]:
         """The scores of the encoders in a role, which are paired with those of another role by their order."""
         scope = scope.of(role)
         metric = scope.metric if scope.metric in METRICS else DEFAULT_METRIC
@@ -58,7 +58,7 @@ class RunEvidence:
                     not scope.languages or language in scope.languages
                 ):
                     value = float(np.mean([result.score for result in results]))
-                    scores.append(ScoredCell(encoder, varies, cell.task, language, test_set, metric, value, results))
+                    scores.append(ClaimScore(encoder, varies, cell.task, language, test_set, metric, value, results))
         return scores
 
     def _results(self, encoder: str, metric: str) -> dict[str, list[Result]]:
@@ -67,7 +67,7 @@ class RunEvidence:
             self._sides[key] = select_side(self.run, encoder, metric).results
         return self._sides[key]
 
-    def contrast(self, first: ScoredCell, second: ScoredCell) -> Contrast:
+    def contrast(self, first: ClaimScore, second: ClaimScore) -> Contrast:
         """By the paired test of `sentprobe compare`; of scores on two sets, by their intervals."""
         if first.test_set != second.test_set:
             errors = [_error(score.source) for score in (first, second)]
@@ -85,17 +85,17 @@ class RunEvidence:
             ends=(comparison.low, comparison.high),
         ).of(first, second)
 
-    def above(self, score: ScoredCell, threshold: float) -> Contrast:
+    def above(self, score: ClaimScore, threshold: float) -> Contrast:
         """By the interval of the score."""
         label = f"{score.encoder}, {_set_name(score)}"
         error = _error(score.source)
         return Contrast(label, score.test_set, score.value - threshold, error).of(score)
 
-    def tested_only(self, first: Role, second: Role, scope: Scope) -> Iterator[Contrast]:  # noqa: ARG002
+    def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:  # noqa: ARG002
         """A run has scores wherever it has tests."""
         return iter(())
 
-    def missing(self, role: Role, scope: Scope) -> str:
+    def missing(self, role: Models, scope: Scope) -> str:
         """Which encoder, or which results, a run needs."""
         encoders, scope = self.roles.get(role.name, ()), scope.of(role)
         if not encoders:
@@ -105,7 +105,7 @@ class RunEvidence:
         return f"results of {', '.join(encoders)} ({role.name}){tasks}{languages}"
 
 
-def _set_name(score: ScoredCell) -> str:
+def _set_name(score: ClaimScore) -> str:
     return str(score.source[0].cell.dataset)
 
 

@@ -17,7 +17,7 @@ from functools import cache
 
 from sentprobe.data.layouts.catalogue import LAYOUTS
 from sentprobe.published import PublishedRow, papers, rows_of
-from sentprobe.replicate.evidence import Contrast, Role, Scope, ScoredCell
+from sentprobe.replicate.evidence import ClaimScore, Contrast, Models, Scope
 
 P_VALUE = "p-value"
 """The metric of printed p-values; the model is one name vs. the other."""
@@ -47,9 +47,9 @@ class PrintedResults:
     def __init__(self, paper: str) -> None:
         self.paper = paper
 
-    def scores(self, role: Role, scope: Scope) -> list[ScoredCell]:
+    def scores(self, role: Models, scope: Scope) -> list[ClaimScore]:
         """The printed scores of a role."""
-        scope, scores = scope.of(role), dict[tuple[str, str, str], ScoredCell]()
+        scope, scores = scope.of(role), dict[tuple[str, str, str], ClaimScore]()
         for row in self._rows(scope):
             varies = role.match(row.model)
             key = row.model, row.task, row.language
@@ -62,7 +62,7 @@ class PrintedResults:
                     scores[key] = score
         return list(scores.values())
 
-    def contrast(self, first: ScoredCell, second: ScoredCell) -> Contrast:
+    def contrast(self, first: ClaimScore, second: ClaimScore) -> Contrast:
         """As if the two had been tested on different rows."""
         errors = [_error(score.source) for score in (first, second)]
         error = None if None in errors else math.hypot(*(e for e in errors if e is not None))
@@ -71,13 +71,13 @@ class PrintedResults:
         rounding = _half_digit(first) + _half_digit(second)
         return Contrast(label, first.test_set, value, error, rounding).of(first, second)
 
-    def above(self, score: ScoredCell, threshold: float) -> Contrast:
+    def above(self, score: ClaimScore, threshold: float) -> Contrast:
         """Of one score."""
         label = f"{score.encoder}, {_where(score, score)}"
         value = round(score.value - threshold, 9)
         return Contrast(label, score.test_set, value, _error(score.source), _half_digit(score)).of(score)
 
-    def tested_only(self, first: Role, second: Role, scope: Scope) -> Iterator[Contrast]:
+    def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:
         """Printed p-values, which do not say which of the two is better."""
         for row in self._rows(scope):
             if row.metric != P_VALUE:
@@ -87,7 +87,7 @@ class PrintedResults:
             if varies is not None and follows is not None and (first is second or varies == follows):
                 yield Contrast(f"{row.model}, {row.task}", row.task, None, p=row.value, tasks=(row.task,))
 
-    def missing(self, role: Role, scope: Scope) -> str:  # noqa: ARG002
+    def missing(self, role: Models, scope: Scope) -> str:  # noqa: ARG002
         """The paper prints no number."""
         return f"printed numbers of {role.name}"
 
@@ -114,24 +114,24 @@ def _rows(paper: str, table: str) -> Sequence[PublishedRow]:
     return [row for name in names for row in rows_of(paper, name)]
 
 
-def _scored(row: PublishedRow, varies: Mapping[str, str]) -> ScoredCell:
+def _scored(row: PublishedRow, varies: Mapping[str, str]) -> ClaimScore:
     test_set = f"{row.suite}/{row.task}/{row.language}"
-    return ScoredCell(row.model, varies, row.task, row.language, test_set, row.metric, row.value, row)
+    return ClaimScore(row.model, varies, row.task, row.language, test_set, row.metric, row.value, row)
 
 
-def _where(first: ScoredCell, second: ScoredCell) -> str:
+def _where(first: ClaimScore, second: ClaimScore) -> str:
     tasks = dict.fromkeys((first.task, second.task))
     languages = dict.fromkeys((first.language, second.language))
     return f"{' – '.join(tasks)}/{' – '.join(languages)}"
 
 
-def _half_digit(score: ScoredCell) -> float:
+def _half_digit(score: ClaimScore) -> float:
     return DIGITS.get((score.source.paper, score.source.table), 0.001) / 2
 
 
 def _error(row: PublishedRow) -> float | None:
     """The standard error of a printed score on other test rows; None if it is unknown."""
-    n = test_rows(row)
+    n = sample_size(row)
     if n is None:
         return None
     if row.metric == "pearson":
@@ -140,7 +140,7 @@ def _error(row: PublishedRow) -> float | None:
     return math.sqrt(share * (1 - share) / (n + 4))
 
 
-def test_rows(row: PublishedRow) -> int | None:
+def sample_size(row: PublishedRow) -> int | None:
     """How many rows a printed score is a mean over; None if that is unknown, or it is no mean over rows."""
     if row.task == "word_similarity":
         return WORD_PAIRS.get(row.language)

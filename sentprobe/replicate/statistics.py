@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from sentprobe.replicate.evidence import Contrast, Evidence, Role, Scope, ScoredCell
+from sentprobe.replicate.evidence import ClaimScore, Contrast, Evidence, Models, Scope
 from sentprobe.stats import level as levels
 from sentprobe.stats.correlation import CORRELATION_TIE, MAX_EXACT_N, ranks
 from sentprobe.stats.resample import Floats
@@ -33,7 +33,7 @@ MIN_ENCODERS = 5
 
 
 @dataclass(frozen=True)
-class TestedCell:
+class CellTest:
     """One cell of a claim, and what it says; p-values are compared with the level as they are."""
 
     label: str
@@ -48,7 +48,7 @@ class TestedCell:
     languages: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, contrast: Contrast, expected: Expected, margin: float) -> TestedCell:
+    def of(cls, contrast: Contrast, expected: Expected, margin: float) -> CellTest:
         """A difference, of which something is expected."""
         above, below = contrast.p_above, contrast.p_below
         if expected == "above":
@@ -86,10 +86,10 @@ class TestedCell:
 class Tested:
     """What a statistic came to."""
 
-    cells: list[TestedCell]
+    cells: list[CellTest]
     missing: tuple[str, ...] = ()
     """What it needs and does not have; if there is anything, it was not computed."""
-    joint: TestedCell | None = None
+    joint: CellTest | None = None
     """A test of the mean over cells that knows how they depend on each other."""
     rule: str = ""
     """What single cells were tested by, unless it is what the evidence says."""
@@ -124,7 +124,7 @@ class Statistic(ABC):
 
     @property
     @abstractmethod
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[Models, ...]:
         """The encoders that it is about."""
 
     @abstractmethod
@@ -144,7 +144,7 @@ class Statistic(ABC):
     def _tested(self, contrasts: Sequence[Contrast], needs: Sequence[str]) -> Tested:
         if not contrasts:
             return Tested([], tuple(needs) or ("scores of both sides on the same sets",))
-        return Tested([TestedCell.of(contrast, self.expect, self.margin) for contrast in contrasts])
+        return Tested([CellTest.of(contrast, self.expect, self.margin) for contrast in contrasts])
 
 
 @dataclass(frozen=True)
@@ -159,19 +159,19 @@ class Difference(Statistic):
         What differs between the two sides, if it is not the encoder: the language or the task of the set.
     """
 
-    first: Role
-    second: Role | float
+    first: Models
+    second: Models | float
     across: Literal["", "language", "task"] = field(default="", kw_only=True)
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[Models, ...]:
         """Both, or one."""
-        return (self.first, self.second) if isinstance(self.second, Role) else (self.first,)
+        return (self.first, self.second) if isinstance(self.second, Models) else (self.first,)
 
     def test(self, evidence: Evidence) -> Tested:
         """One cell per pair of encoders and set."""
         first = evidence.scores(self.first, self.scope)
-        if not isinstance(self.second, Role):
+        if not isinstance(self.second, Models):
             needs = [] if first else [evidence.missing(self.first, self.scope)]
             return self._tested([evidence.above(score, self.second) for score in first], needs)
         second = evidence.scores(self.second, self.scope)
@@ -183,7 +183,7 @@ class Difference(Statistic):
         return self._tested(contrasts, [evidence.missing(role, self.scope) for role, scores in sides if not scores])
 
 
-def paired(first: ScoredCell, second: ScoredCell, across: str = "") -> bool:
+def paired(first: ClaimScore, second: ClaimScore, across: str = "") -> bool:
     """Whether two scores are two sides of one cell."""
     if (first.encoder == second.encoder and not across and first.source is second.source) or any(
         second.varies.get(name, text) != text for name, text in first.varies.items()
@@ -200,11 +200,11 @@ def paired(first: ScoredCell, second: ScoredCell, across: str = "") -> bool:
 class BestOf(Statistic):
     """On each set, whether a role is above every one of its rivals; its value is the distance from the best of them."""
 
-    first: Role
-    rivals: Role
+    first: Models
+    rivals: Models
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[Models, ...]:
         """Both."""
         return self.first, self.rivals
 
@@ -214,7 +214,7 @@ class BestOf(Statistic):
         cells = []
         for score in first:
             rivals = [b for b in second if paired(score, b) and b.encoder != score.encoder]
-            tests = [TestedCell.of(evidence.contrast(score, b), self.expect, self.margin) for b in rivals]
+            tests = [CellTest.of(evidence.contrast(score, b), self.expect, self.margin) for b in rivals]
             if tests:
                 sign = -1 if self.expect == "below" else 1
                 nearest = min(tests, key=lambda test: sign * (test.value or 0.0))
@@ -232,16 +232,16 @@ class Ordered(Statistic):
     In papers the order is that of the numbers that ``{…}`` matches; in a run, that in which ``--as`` names them.
     """
 
-    sizes: Role
+    sizes: Models
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[Models, ...]:
         """One."""
         return (self.sizes,)
 
     def test(self, evidence: Evidence) -> Tested:
         """One cell per set and pair of neighbours."""
-        by_set: dict[str, list[ScoredCell]] = defaultdict(list)
+        by_set: dict[str, list[ClaimScore]] = defaultdict(list)
         for score in evidence.scores(self.sizes, self.scope):
             by_set[score.test_set].append(score)
         series = [sorted(scores, key=_size) for scores in by_set.values()]
@@ -250,7 +250,7 @@ class Ordered(Statistic):
         return self._tested(contrasts, [evidence.missing(self.sizes, self.scope)])
 
 
-def _size(score: ScoredCell) -> float:
+def _size(score: ClaimScore) -> float:
     """The first number in what varies."""
     return float(next(iter(score.varies.values()), "0"))
 
@@ -272,14 +272,14 @@ class Correlated(Statistic):
         Whether the pairs are encoders, or the tasks of each encoder.
     """
 
-    encoders: Role
+    encoders: Models
     first: Scope
     second: Scope
     over: Literal["encoders", "tasks"] = field(default="encoders", kw_only=True)
     unit: Unit = field(default="correlation", kw_only=True)
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[Models, ...]:
         """One."""
         return (self.encoders,)
 
@@ -307,7 +307,7 @@ class Correlated(Statistic):
             scope.metric or self.metric,
         )
 
-    def _series(self, first: list[ScoredCell], second: list[ScoredCell]) -> Iterator[_Series]:
+    def _series(self, first: list[ClaimScore], second: list[ClaimScore]) -> Iterator[_Series]:
         """The two rows of scores of each cell."""
         columns: list[dict[tuple[str, str, str], dict[str, float]]] = []
         for scores in (first, second):
@@ -344,7 +344,7 @@ class _Series:
     languages: tuple[str, ...]
 
 
-def _permuted(series: Sequence[_Series], sign: float) -> tuple[list[TestedCell], TestedCell | None]:
+def _permuted(series: Sequence[_Series], sign: float) -> tuple[list[CellTest], CellTest | None]:
     """Each correlation, and, if all are of the same pairs, their mean: the second rows are then permuted alike."""
     joint = len({scores.pairs for scores in series}) == 1
     cells, sums = [], np.zeros(0)
@@ -364,13 +364,13 @@ def _permuted(series: Sequence[_Series], sign: float) -> tuple[list[TestedCell],
     return cells, replace(mean, ends=_bootstrapped(series))
 
 
-def _correlation_cell(label: str, value: float, permuted: Floats, sign: float, exact: bool) -> TestedCell:
+def _correlation_cell(label: str, value: float, permuted: Floats, sign: float, exact: bool) -> CellTest:
     extra = 0 if exact else 1  # what was seen is one of all permutations, and not of a sample of them
     above, below = (
         (int((sense * permuted >= sense * value - CORRELATION_TIE).sum()) + extra) / (len(permuted) + extra)
         for sense in (1, -1)
     )
-    return TestedCell(label, label, sign * value, min(1.0, 2 * above), min(1.0, 2 * below))
+    return CellTest(label, label, sign * value, min(1.0, 2 * above), min(1.0, 2 * below))
 
 
 def _standard(row: Floats) -> Floats:

@@ -1,14 +1,18 @@
 """Every finding file is well-formed, and its published side is what the tables say."""
 
+import csv
+import os
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from sentprobe.core.plugins import ROOT
-from sentprobe.published import papers
+from sentprobe.published import OTHER, TRAINING, TRANSFER, WORDS, papers, rows_of
 from sentprobe.replicate import FINDINGS, PrintedResults, answer
 from sentprobe.replicate.decide import OUTCOMES
-from sentprobe.replicate.printed import test_rows as rows_tested
+from sentprobe.replicate.printed import sample_size
 from sentprobe.tasks import TASKS
 from sentprobe.testing import examine_finding
 
@@ -81,21 +85,64 @@ def test_the_largest_correlation_of_odd_man_out_with_a_transfer_task(answers):
 
 
 def test_every_task_that_a_finding_names_is_a_task():
-    from sentprobe.published import OTHER, TRAINING, TRANSFER, WORDS
-
     known = {*TASKS, *OTHER, *TRAINING, *TRANSFER, *WORDS}
     for claim in CLAIMS.values():
         for statistic in claim.parts:
             assert set(statistic.tasks) <= known, claim.name
 
 
-def test_rows_that_were_tested():
-    from sentprobe.published import rows_of
-
-    sizes = {(row.task, row.metric): rows_tested(row) for row in rows_of("conneau2018", "5")}
+def test_sample_sizes():
+    sizes = {(row.task, row.metric): sample_size(row) for row in rows_of("conneau2018", "5")}
     assert (sizes["MR", "accuracy"], sizes["TREC", "accuracy"], sizes["STSBenchmark", "pearson"]) == (10_662, 500, 1379)
-    people = {row.task: rows_tested(row) for row in rows_of("conneau2018", "2") if row.kind == "human"}
+    people = {row.task: sample_size(row) for row in rows_of("conneau2018", "2") if row.kind == "human"}
     assert (people["odd_man_out"], people["past_present"]) == (1_000, 200)
-    assert {rows_tested(row) for row in rows_of("conneau2019", "4.13")} == {None}  # BLEU
-    assert {rows_tested(row) for row in rows_of("conneau2019", "4.10")} == {5_010}
-    assert {rows_tested(row) for row in rows_of("conneau2019", "4.11")} == {2_490}  # dev
+    assert {sample_size(row) for row in rows_of("conneau2019", "4.13")} == {None}  # BLEU
+    assert {sample_size(row) for row in rows_of("conneau2019", "4.10")} == {5_010}
+    assert {sample_size(row) for row in rows_of("conneau2019", "4.11")} == {2_490}  # dev
+
+
+TRANSCRIBED = os.environ.get("SENTPROBE_TRANSCRIBED", "")
+"""A folder with the tables of the papers as they were transcribed: CSV with # lines above the header."""
+WIDE = {
+    "conneau2018_table2_probing_mlp": ("conneau2018", "2", 100),
+    "conneau2018_table4_probing_logreg": ("conneau2018", "4", 100),
+    "conneau2018_table5_downstream": ("conneau2018", "5", 100),
+    "krasnowska2019_table1": ("universal2019", "1", 100),
+    "xprobe_table3_xnli": ("xprobe2019", "3", 1),
+    "xprobe_table4_probing": ("xprobe2019", "4", 1),
+    "adi2017_table1_skipthought": ("adi2017", "1", 100),
+    "adi2017_table2_pvalues_ed_vs_cbow": ("adi2017", "2", 1),
+    "adi2017_table3_pvalues_ed_dims": ("adi2017", "3", 1),
+    "adi2017_table4_pvalues_cbow_dims": ("adi2017", "4", 1),
+    "thesis_table3_6_architectures": ("conneau2019", "3.6", 100),
+    "thesis_table4_1_word_translation": ("conneau2019", "4.1", 100),
+    "thesis_table3_3_transfer_baselines": ("conneau2019", "3.3", 100),
+    "thesis_table3_4_sts": ("conneau2019", "3.4", 100),
+    "thesis_table4_3_en_it_sentence_retrieval": ("conneau2019", "4.3", 100),
+    "thesis_table4_4_wordsim": ("conneau2019", "4.4", 1),
+    "thesis_table4_5_esperanto_bleu": ("conneau2019", "4.5", 100),
+    "conneau2018_table3_training_tasks": ("conneau2018", "3", 100),
+    "thesis_table4_10_xnli": ("conneau2019", "4.10", 100),
+    "thesis_table4_13_unsupervised_mt": ("conneau2019", "4.13", 100),
+    "thesis_table4_14_supervised_mt": ("conneau2019", "4.14", 100),
+    "thesis_table4_15_nepali_lm": ("conneau2019", "4.15", 1),
+    "thesis_table4_16_word_embeddings": ("conneau2019", "4.16", 1),
+}
+"""By file: the paper, the table, and what its numbers are divided by."""
+UNCOUNTED = {"dim", "ours", "NLI_dev"}
+"""Columns of numbers that are no rows: sizes, and scores on dev."""
+
+
+@pytest.mark.skipif(not TRANSCRIBED, reason="needs the transcribed tables: SENTPROBE_TRANSCRIBED=folder")
+@pytest.mark.parametrize("name", WIDE)
+def test_printed_numbers_are_those_of_the_transcribed_tables(name):
+    """Row by row: as many times as a number is in the table, it is among the rows."""
+    paper, table, divisor = WIDE[name]
+    lines = (Path(TRANSCRIBED) / f"{name}.csv").read_text("utf-8").splitlines()
+    transcribed = Counter()
+    for line in csv.DictReader(line for line in lines if not line.startswith("#")):
+        for column, text in line.items():
+            with suppress(ValueError):
+                if column not in UNCOUNTED:
+                    transcribed[f"{float(text) / divisor:.10g}"] += 1
+    assert Counter(f"{row.value:.10g}" for row in rows_of(paper, table)) == transcribed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Ordered, Role, Scope, answer
+from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Models, Ordered, Scope, answer
 from sentprobe.replicate.from_run import RunEvidence, assign_roles, parse_roles
 from sentprobe.results.compare import compare
 from tests.command_line import sentprobe
@@ -36,7 +36,7 @@ def verdict_on(run, statistic, **roles):
     return answer(claim, RunEvidence(run, assigned))
 
 
-GOOD_ABOVE_POOR = Difference(Role("good"), Role("poor"))
+GOOD_ABOVE_POOR = Difference(Models("good"), Models("poor"))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_difference(tmp_path, scores, n, outcome):
 @pytest.mark.parametrize(("margin", "outcome"), [(0.1, "held"), (0.3, "contradicted")])
 def test_a_margin(tmp_path, margin, outcome):
     run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.6})
-    assert verdict_on(run, Difference(Role("good"), Role("poor"), margin=margin)).outcome == outcome
+    assert verdict_on(run, Difference(Models("good"), Models("poor"), margin=margin)).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ def test_a_margin(tmp_path, margin, outcome):
 )
 def test_equality_within_a_margin(tmp_path, scores, n, outcome):
     run = planted(tmp_path / "run", scores, n)
-    assert verdict_on(run, Difference(Role("good"), Role("poor"), expect="equal", margin=0.05)).outcome == outcome
+    assert verdict_on(run, Difference(Models("good"), Models("poor"), expect="equal", margin=0.05)).outcome == outcome
 
 
 def test_chance(tmp_path):
     run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.5})
-    assert verdict_on(run, Difference(Role("good"), 0.5)).outcome == "held"
-    assert verdict_on(run, Difference(Role("poor"), 0.6)).outcome == "contradicted"
-    assert verdict_on(run, Difference(Role("poor"), 0.5, expect="equal", margin=0.05)).outcome == "held"
+    assert verdict_on(run, Difference(Models("good"), 0.5)).outcome == "held"
+    assert verdict_on(run, Difference(Models("poor"), 0.6)).outcome == "contradicted"
+    assert verdict_on(run, Difference(Models("poor"), 0.5, expect="equal", margin=0.05)).outcome == "held"
 
 
 def test_the_best_of_several(tmp_path):
     run = planted(tmp_path / "run", {"a": 0.9, "b": 0.7, "c": 0.6})
-    rivals = Role("rivals", "{rival}")
-    assert verdict_on(run, BestOf(Role("a"), rivals)).outcome == "held"
-    found = verdict_on(run, BestOf(Role("b"), rivals))
+    rivals = Models("rivals", "{rival}")
+    assert verdict_on(run, BestOf(Models("a"), rivals)).outcome == "held"
+    found = verdict_on(run, BestOf(Models("b"), rivals))
     assert found.outcome == "contradicted"
     assert found.estimate == pytest.approx(-0.2, abs=0.05)  # from the best of them
 
@@ -98,14 +98,14 @@ def test_the_best_of_several(tmp_path):
 @pytest.mark.parametrize(("order", "outcome"), [("small middle large", "held"), ("large middle small", "contradicted")])
 def test_an_order(tmp_path, order, outcome):
     run = planted(tmp_path / "run", {"small": 0.6, "middle": 0.7, "large": 0.8})
-    found = verdict_on(run, Ordered(Role("sizes", "encoder-{size}")), sizes=order.split())
+    found = verdict_on(run, Ordered(Models("sizes", "encoder-{size}")), sizes=order.split())
     assert (found.outcome, found.cells) == (outcome, 6)
 
 
 @pytest.mark.parametrize(("expect", "outcome"), [("above", "held"), ("below", "contradicted")])
 def test_a_correlation_over_encoders(tmp_path, expect, outcome):
     run = planted(tmp_path / "run", {f"e{i}": 0.55 + 0.05 * i for i in range(7)})
-    statistic = Correlated(Role("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]), expect=expect)
+    statistic = Correlated(Models("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]), expect=expect)
     found = verdict_on(run, statistic)
     assert (found.outcome, found.cells) == (outcome, 2)
     assert found.estimate == 1  # tests in stats compare single correlations with scipy
@@ -115,7 +115,7 @@ def test_a_correlation_over_encoders(tmp_path, expect, outcome):
 
 def test_four_encoders_are_too_few_for_a_correlation(tmp_path):
     run = planted(tmp_path / "run", {f"e{i}": 0.55 + 0.05 * i for i in range(4)})
-    statistic = Correlated(Role("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]))
+    statistic = Correlated(Models("encoders", "{encoder}"), Scope(("tree_depth",)), Scope(TASKS[:2]))
     found = verdict_on(run, statistic)
     assert (found.outcome, found.reason) == (
         "not tried",
@@ -128,7 +128,7 @@ def test_most_is_more_than_half_and_some_is_one(tmp_path):
     records += [result("poor", f"own/{task}", p=p, n=2000) for task, p in zip(TASKS, (0.6, 0.6, 0.9), strict=True)]
     run = written(tmp_path / "run", *records)
     verdicts = {
-        cells: verdict_on(run, Difference(Role("good"), Role("poor"), cells=cells)).outcome
+        cells: verdict_on(run, Difference(Models("good"), Models("poor"), cells=cells)).outcome
         for cells in ("every", "most", "some", "mean")
     }
     assert verdicts == {"every": "contradicted", "most": "held", "some": "held", "mean": "held"}
@@ -137,7 +137,7 @@ def test_most_is_more_than_half_and_some_is_one(tmp_path):
 def test_encoders_are_paired_by_what_varies_in_their_names(tmp_path):
     scores = {"max a": 0.8, "last a": 0.7, "max b": 0.7, "last b": 0.6}  # max b is not above last a
     run = planted(tmp_path / "run", scores)
-    statistic = Difference(Role("max", "max {objective}"), Role("last", "last {objective}"))
+    statistic = Difference(Models("max", "max {objective}"), Models("last", "last {objective}"))
     assert verdict_on(run, statistic).outcome == "held"
     found = verdict_on(run, statistic, max=["max a", "max b"], last=["last a", "last b"])
     assert (found.outcome, found.cells) == ("held", 6)
@@ -148,8 +148,8 @@ def test_encoders_are_paired_by_what_varies_in_their_names(tmp_path):
 
 def test_all_parts_of_a_claim_have_to_hold(tmp_path):
     run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.6})
-    true, false = Difference(Role("good"), Role("poor")), Difference(Role("poor"), Role("good"))
-    assert verdict_on(run, (true, Difference(Role("poor"), 0.5))).outcome == "held"
+    true, false = Difference(Models("good"), Models("poor")), Difference(Models("poor"), Models("good"))
+    assert verdict_on(run, (true, Difference(Models("poor"), 0.5))).outcome == "held"
     assert verdict_on(run, (true, false)).outcome == "contradicted"
 
 

@@ -1,6 +1,6 @@
 """adi2017, section 6, figure 1a."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="adi2017_autoencoder_length",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 6, figure 1a",
     sentence="LSTM auto-encoders know sentence length better than the mean of word vectors (CBOW).",
     statistic=Difference(
-        Role("LSTM auto-encoder", "ED", metric="lowest accuracy"),
-        Role("CBOW", "CBOW", metric="highest accuracy"),
+        Models("LSTM auto-encoder", "ED", metric="lowest accuracy"),
+        Models("CBOW", "CBOW", metric="highest accuracy"),
         tasks=("sentence_length",),
         table="text",
     ),

@@ -1,6 +1,6 @@
 """adi2017, appendix III, table 3."""
 
-from sentprobe.replicate import Claim, Ordered, Role
+from sentprobe.replicate import Claim, Models, Ordered
 
 finding = Claim(
     name="adi2017_autoencoder_sizes_differ",
@@ -8,7 +8,7 @@ finding = Claim(
     where="appendix III, table 3",
     sentence="Neighbouring sizes of LSTM auto-encoders differ on length and word content.",
     statistic=Ordered(
-        Role("LSTM auto-encoder", "ED-{size}"),
+        Models("LSTM auto-encoder", "ED-{size}"),
         tasks=("sentence_length", "word_presence"),
         table="3",
         expect="different",

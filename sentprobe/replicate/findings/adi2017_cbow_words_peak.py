@@ -1,6 +1,6 @@
 """adi2017, section 6, figure 1b."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="adi2017_cbow_words_peak",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 6, figure 1b",
     sentence="CBOW keeps words best with 300 dimensions.",
     statistic=BestOf(
-        Role("CBOW-300", "CBOW-300"),
-        Role("other sizes of CBOW", "CBOW-{size}", without=("CBOW-300",)),
+        Models("CBOW-300", "CBOW-300"),
+        Models("other sizes of CBOW", "CBOW-{size}", without=("CBOW-300",)),
         tasks=("word_presence",),
     ),
 )

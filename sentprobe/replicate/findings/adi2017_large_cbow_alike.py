@@ -1,6 +1,6 @@
 """adi2017, appendix III, table 4."""
 
-from sentprobe.replicate import Claim, Ordered, Role
+from sentprobe.replicate import Claim, Models, Ordered
 
 finding = Claim(
     name="adi2017_large_cbow_alike",
@@ -8,7 +8,7 @@ finding = Claim(
     where="appendix III, table 4",
     sentence=("Above 500 dimensions, the size of CBOW hardly matters for word order: neighbours are within one point."),
     statistic=Ordered(
-        Role("CBOW from 500 dimensions", "CBOW-{size}", without=("CBOW-100", "CBOW-300")),
+        Models("CBOW from 500 dimensions", "CBOW-{size}", without=("CBOW-100", "CBOW-300")),
         tasks=("word_order",),
         table="4",
         expect="equal",

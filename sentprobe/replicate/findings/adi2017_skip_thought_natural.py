@@ -1,11 +1,11 @@
 """adi2017, section 7, table 1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="adi2017_skip_thought_natural",
     paper="adi2017",
     where="section 7, table 1",
     sentence="Skip-thought relies on natural word order: all three scores fall if words are permuted.",
-    statistic=Difference(Role("natural", "skip-thought"), Role("permuted", "skip-thought, permuted"), table="1"),
+    statistic=Difference(Models("natural", "skip-thought"), Models("permuted", "skip-thought, permuted"), table="1"),
 )

@@ -1,6 +1,6 @@
 """adi2017, read from table 1 and section 6."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="adi2017_skip_thought_order",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 1 and section 6",
     sentence="A large LSTM auto-encoder knows word order better than skip-thought.",
     statistic=Difference(
-        Role("LSTM auto-encoder", "ED-1000", table="text"),
-        Role("skip-thought", "skip-thought", table="1"),
+        Models("LSTM auto-encoder", "ED-1000", table="text"),
+        Models("skip-thought", "skip-thought", table="1"),
         tasks=("word_order",),
     ),
 )

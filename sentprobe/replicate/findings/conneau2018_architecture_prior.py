@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_architecture_prior",
@@ -11,8 +11,8 @@ finding = Claim(
         "but for sentence length."
     ),
     statistic=Difference(
-        Role("untrained BiLSTM", "BiLSTM-max Untrained"),
-        Role("untrained convolutions", "GatedConvNet Untrained"),
+        Models("untrained BiLSTM", "BiLSTM-max Untrained"),
+        Models("untrained convolutions", "GatedConvNet Untrained"),
         tasks=(
             "word_content",
             "tree_depth",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2018_autoencoder_length",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Of all objectives, auto-encoding keeps sentence length best.",
     statistic=BestOf(
-        Role("auto-encoder", "{architecture} AutoEncoder"),
-        Role(
+        Models("auto-encoder", "{architecture} AutoEncoder"),
+        Models(
             "other objectives",
             (
                 "{architecture} Untrained",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2018_bag_of_vectors_words",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="A bag of word vectors keeps words better than any encoder.",
     statistic=BestOf(
-        Role("bag of vectors", "BoV-fastText"),
-        Role(
+        Models("bag of vectors", "BoV-fastText"),
+        Models(
             "encoders",
             (
                 "{architecture} Untrained",

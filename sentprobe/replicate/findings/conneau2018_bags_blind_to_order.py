@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_bags_blind_to_order",
@@ -8,7 +8,7 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Bags of words and of vectors are at chance on bigram shift.",
     statistic=Difference(
-        Role("bags", ("NB-uni-tfidf", "BoV-fastText")),
+        Models("bags", ("NB-uni-tfidf", "BoV-fastText")),
         0.5,
         tasks=("bigram_shift",),
         table="2",

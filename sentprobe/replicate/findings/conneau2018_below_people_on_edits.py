@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_below_people_on_edits",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="No encoder is as good as people at sentences that were tampered with.",
     statistic=Difference(
-        Role("people", "Hum. Eval."),
-        Role(
+        Models("people", "Hum. Eval."),
+        Models(
             "encoders",
             (
                 "BoV-fastText",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_bigrams_help",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="With bigrams, naive Bayes does better than with words on tasks of word order and syntax.",
     statistic=Difference(
-        Role("bigrams", "NB-bi-tfidf"),
-        Role("words", "NB-uni-tfidf"),
+        Models("bigrams", "NB-bi-tfidf"),
+        Models("words", "NB-uni-tfidf"),
         tasks=("bigram_shift", "top_constituents", "coordination_inversion"),
         table="2",
     ),

@@ -1,6 +1,6 @@
 """conneau2018, appendix, tables 2 and 4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_hidden_layer",
@@ -12,14 +12,14 @@ finding = Claim(
     ),
     statistic=(
         Difference(
-            Role("MLP", "BiLSTM-max NMT En-Fr", table="2"),
-            Role("logistic regression", "BiLSTM-max NMT En-Fr", table="4"),
+            Models("MLP", "BiLSTM-max NMT En-Fr", table="2"),
+            Models("logistic regression", "BiLSTM-max NMT En-Fr", table="4"),
             tasks=("tree_depth", "odd_man_out", "coordination_inversion"),
             margin=0.03,
         ),
         Difference(
-            Role("MLP", "BiLSTM-max NMT En-Fr", table="2"),
-            Role("logistic regression", "BiLSTM-max NMT En-Fr", table="4"),
+            Models("MLP", "BiLSTM-max NMT En-Fr", table="2"),
+            Models("logistic regression", "BiLSTM-max NMT En-Fr", table="4"),
             tasks=("sentence_length", "top_constituents", "bigram_shift", "past_present", "subj_number", "obj_number"),
             expect="below",
             margin=-0.03,

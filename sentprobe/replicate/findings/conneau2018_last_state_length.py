@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_last_state_length",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="The last state of a BiLSTM keeps sentence length better than max pooling.",
     statistic=Difference(
-        Role("last state", "BiLSTM-last {objective}"),
-        Role("max pooling", "BiLSTM-max {objective}"),
+        Models("last state", "BiLSTM-last {objective}"),
+        Models("max pooling", "BiLSTM-max {objective}"),
         tasks=("sentence_length",),
         table="2",
         cells="most",

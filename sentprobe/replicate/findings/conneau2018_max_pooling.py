@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_max_pooling",
@@ -10,8 +10,8 @@ finding = Claim(
         "A BiLSTM keeps more of what is probed for with max pooling than in its last state, but for sentence length."
     ),
     statistic=Difference(
-        Role("max pooling", "BiLSTM-max {objective}"),
-        Role("last state", "BiLSTM-last {objective}"),
+        Models("max pooling", "BiLSTM-max {objective}"),
+        Models("last state", "BiLSTM-last {objective}"),
         tasks=(
             "word_content",
             "tree_depth",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2018_naive_bayes_words",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Naive Bayes on words solves word content better than any encoder.",
     statistic=BestOf(
-        Role("naive Bayes", "NB-uni-tfidf"),
-        Role(
+        Models("naive Bayes", "NB-uni-tfidf"),
+        Models(
             "encoders",
             (
                 "BoV-fastText",

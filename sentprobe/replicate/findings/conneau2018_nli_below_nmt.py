@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_nli_below_nmt",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Natural language inference teaches less of what is probed for than translation.",
     statistic=Difference(
-        Role("NLI", "{architecture} NLI"),
-        Role("translation", "{architecture} NMT {target}"),
+        Models("NLI", "{architecture} NLI"),
+        Models("translation", "{architecture} NMT {target}"),
         table="2",
         expect="below",
         cells="most",

@@ -1,6 +1,6 @@
 """conneau2018, appendix, table 5."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2018_nli_transfer",
@@ -8,8 +8,8 @@ finding = Claim(
     where="appendix, table 5",
     sentence="Natural language inference is the best objective for transfer tasks.",
     statistic=BestOf(
-        Role("NLI", "BiLSTM-max NLI"),
-        Role("other objectives", "BiLSTM-max {objective}", without=("BiLSTM-max NLI",)),
+        Models("NLI", "BiLSTM-max NLI"),
+        Models("other objectives", "BiLSTM-max {objective}", without=("BiLSTM-max NLI",)),
         tasks=(
             "MR",
             "CR",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_nmt_target_language",
@@ -10,8 +10,8 @@ finding = Claim(
         "Into which language an encoder learns to translate hardly matters: most scores are within three points."
     ),
     statistic=Difference(
-        Role("into French", "{architecture} NMT En-Fr"),
-        Role("into other languages", ("{architecture} NMT En-De", "{architecture} NMT En-Fi")),
+        Models("into French", "{architecture} NMT En-Fr"),
+        Models("into other languages", ("{architecture} NMT En-De", "{architecture} NMT En-Fi")),
         table="2",
         expect="equal",
         margin=0.03,

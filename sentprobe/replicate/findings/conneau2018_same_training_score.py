@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 3."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_same_training_score",
@@ -11,8 +11,8 @@ finding = Claim(
         "points, though probing tells them apart."
     ),
     statistic=Difference(
-        Role("max pooling", "BiLSTM-max NLI"),
-        Role("last state", "BiLSTM-last NLI"),
+        Models("max pooling", "BiLSTM-max NLI"),
+        Models("last state", "BiLSTM-last NLI"),
         tasks=("SNLI",),
         table="3",
         expect="equal",

@@ -1,6 +1,6 @@
 """conneau2018, section 4, table 2."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2018_seq2tree_syntax",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Of all objectives, parsing gives the best tree depth and top constituents.",
     statistic=BestOf(
-        Role("parsing", "{architecture} Seq2Tree"),
-        Role(
+        Models("parsing", "{architecture} Seq2Tree"),
+        Models(
             "other objectives",
             (
                 "{architecture} Untrained",

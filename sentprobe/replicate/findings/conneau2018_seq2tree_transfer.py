@@ -1,6 +1,6 @@
 """conneau2018, table 5."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2018_seq2tree_transfer",
@@ -11,8 +11,8 @@ finding = Claim(
         "neighbouring sentences."
     ),
     statistic=Difference(
-        Role("parsing", "{architecture} Seq2Tree"),
-        Role("other objectives", ("{architecture} NMT {target}", "{architecture} SkipThought", "{architecture} NLI")),
+        Models("parsing", "{architecture} Seq2Tree"),
+        Models("other objectives", ("{architecture} NMT {target}", "{architecture} SkipThought", "{architecture} NLI")),
         table="5",
         expect="below",
         cells="most",

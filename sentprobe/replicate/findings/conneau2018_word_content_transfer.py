@@ -1,6 +1,6 @@
 """conneau2018, section 4, figure 2."""
 
-from sentprobe.replicate import Claim, Correlated, Role, Scope
+from sentprobe.replicate import Claim, Correlated, Models, Scope
 
 finding = Claim(
     name="conneau2018_word_content_transfer",
@@ -8,7 +8,7 @@ finding = Claim(
     where="section 4, figure 2",
     sentence="What encoders know of words goes with all their transfer scores.",
     statistic=Correlated(
-        Role("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
+        Models("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
         Scope(tasks=("word_content",), table="2"),
         Scope(
             tasks=(

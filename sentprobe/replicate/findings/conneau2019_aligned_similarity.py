@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_aligned_similarity",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.4",
     sentence="Aligned word vectors are better at cross-lingual similarity than NASARI.",
     statistic=Difference(
-        Role("aligned", ("our baseline (Procrustes)", "Adv - Refine")),
-        Role("NASARI", "NASARI"),
+        Models("aligned", ("our baseline (Procrustes)", "Adv - Refine")),
+        Models("NASARI", "NASARI"),
         tasks=("word_similarity",),
         table="4.4",
     ),

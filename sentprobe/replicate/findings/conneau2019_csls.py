@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_csls",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.1",
     sentence="CSLS retrieves translations better than nearest neighbours, for every method and pair of languages.",
     statistic=Difference(
-        Role("CSLS", "{method} - CSLS"),
-        Role("nearest neighbours", "{method} - NN"),
+        Models("CSLS", "{method} - CSLS"),
+        Models("nearest neighbours", "{method} - NN"),
         tasks=("word_translation",),
         table="4.1",
     ),

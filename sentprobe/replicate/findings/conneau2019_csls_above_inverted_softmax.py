@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_csls_above_inverted_softmax",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.1",
     sentence="CSLS is better than the inverted softmax, on average.",
     statistic=Difference(
-        Role("CSLS", "Procrustes - CSLS"),
-        Role("inverted softmax", "Procrustes - ISF"),
+        Models("CSLS", "Procrustes - CSLS"),
+        Models("inverted softmax", "Procrustes - ISF"),
         tasks=("word_translation",),
         table="4.1",
         cells="mean",

@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.5."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_esperanto",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.5",
     sentence="CSLS translates word by word between English and Esperanto better than nearest neighbours.",
     statistic=Difference(
-        Role("CSLS", "Dictionary - CSLS"),
-        Role("nearest neighbours", "Dictionary - NN"),
+        Models("CSLS", "Dictionary - CSLS"),
+        Models("nearest neighbours", "Dictionary - NN"),
         tasks=("word_by_word",),
         table="4.5",
     ),

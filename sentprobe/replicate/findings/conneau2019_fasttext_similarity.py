@@ -1,6 +1,6 @@
 """conneau2019, section 3.1, table 3.4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_fasttext_similarity",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 3.1, table 3.4",
     sentence="A bag of fastText vectors is better at similarity than one of GloVe vectors.",
     statistic=Difference(
-        Role("fastText", "fastText BoW"),
-        Role("GloVe", "GloVe BoW"),
+        Models("fastText", "fastText BoW"),
+        Models("GloVe", "GloVe BoW"),
         tasks=("STS12", "STS13", "STS14", "STS15", "STS16", "SICKRelatedness", "STSBenchmark"),
         table="3.4",
     ),

@@ -1,6 +1,6 @@
 """conneau2019, section 3.1, table 3.3."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_hidden_layer_transfer",
@@ -10,8 +10,8 @@ finding = Claim(
         "A classifier with a hidden layer is better than logistic regression on bags of word vectors, on average."
     ),
     statistic=Difference(
-        Role("MLP", "{vectors} MLP"),
-        Role("logistic regression", "{vectors} LogReg"),
+        Models("MLP", "{vectors} MLP"),
+        Models("logistic regression", "{vectors} LogReg"),
         tasks=("MR", "CR", "SUBJ", "MPQA", "SST2", "SST5", "TREC", "MRPC", "SICKEntailment"),
         table="3.3",
         cells="mean",

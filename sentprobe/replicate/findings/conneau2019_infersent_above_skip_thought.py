@@ -1,6 +1,6 @@
 """conneau2019, section 3.2, table 3.7."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_infersent_above_skip_thought",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 3.2, table 3.7",
     sentence="An encoder trained on inference transfers better than SkipThought on most tasks.",
     statistic=Difference(
-        Role("inference", "BiLSTM-Max (on AllNLI)"),
-        Role("SkipThought", "SkipThought-LN"),
+        Models("inference", "BiLSTM-Max (on AllNLI)"),
+        Models("SkipThought", "SkipThought-LN"),
         tasks=("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "SICKEntailment", "SICKRelatedness"),
         table="3.7",
         cells="most",

@@ -1,6 +1,6 @@
 """conneau2019, section 3.2, table 3.8."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_infersent_captions",
@@ -12,15 +12,15 @@ finding = Claim(
     ),
     statistic=(
         Difference(
-            Role("inference", "BiLSTM-Max (on AllNLI), ResNet101 (113k)"),
-            Role("SkipThought", "SkipThought, ResNet101 (113k)"),
+            Models("inference", "BiLSTM-Max (on AllNLI), ResNet101 (113k)"),
+            Models("SkipThought", "SkipThought, ResNet101 (113k)"),
             tasks=("ImageCaptionRetrieval",),
             table="3.8",
             metric="caption recall@1",
         ),
         Difference(
-            Role("inference", "BiLSTM-Max (on AllNLI), ResNet101 (113k)"),
-            Role("SkipThought", "SkipThought, ResNet101 (113k)"),
+            Models("inference", "BiLSTM-Max (on AllNLI), ResNet101 (113k)"),
+            Models("SkipThought", "SkipThought, ResNet101 (113k)"),
             tasks=("ImageCaptionRetrieval",),
             table="3.8",
             metric="image recall@1",

@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.13."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_masked_above_causal",
@@ -8,6 +8,6 @@ finding = Claim(
     where="section 4.3, table 4.13",
     sentence="Masked language models are better initial weights for unsupervised translation than causal ones.",
     statistic=Difference(
-        Role("MLM", "encoder MLM, decoder MLM"), Role("CLM", "encoder CLM, decoder CLM"), table="4.13"
+        Models("MLM", "encoder MLM, decoder MLM"), Models("CLM", "encoder CLM, decoder CLM"), table="4.13"
     ),
 )

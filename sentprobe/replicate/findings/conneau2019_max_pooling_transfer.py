@@ -1,6 +1,6 @@
 """conneau2019, section 3.2, table 3.6."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="conneau2019_max_pooling_transfer",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 3.2, table 3.6",
     sentence="Of seven architectures trained on inference, a BiLSTM with max pooling transfers best.",
     statistic=BestOf(
-        Role("BiLSTM-Max", "BiLSTM-Max"),
-        Role("other architectures", "{architecture}", without=("BiLSTM-Max",)),
+        Models("BiLSTM-Max", "BiLSTM-Max"),
+        Models("other architectures", "{architecture}", without=("BiLSTM-Max",)),
         tasks=("aggregate",),
         table="3.6",
         metric="micro dev accuracy",

@@ -1,6 +1,6 @@
 """conneau2019, section 4.2, table 4.10."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_max_pooling_xnli",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.2, table 4.10",
     sentence="Aligned BiLSTMs are better at XNLI with max pooling than with their last state, on average.",
     statistic=Difference(
-        Role("max pooling", "X-BiLSTM-max"),
-        Role("last state", "X-BiLSTM-last"),
+        Models("max pooling", "X-BiLSTM-max"),
+        Models("last state", "X-BiLSTM-last"),
         tasks=("XNLI",),
         table="4.10",
         cells="mean",

@@ -1,6 +1,6 @@
 """conneau2019, section 3.2, table 3.7."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_more_inference_data",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 3.2, table 3.7",
     sentence="With MultiNLI in addition to SNLI, an encoder transfers better on average.",
     statistic=Difference(
-        Role("SNLI and MultiNLI", "BiLSTM-Max (on AllNLI)"),
-        Role("SNLI", "BiLSTM-Max (on SNLI)"),
+        Models("SNLI and MultiNLI", "BiLSTM-Max (on AllNLI)"),
+        Models("SNLI", "BiLSTM-Max (on SNLI)"),
         tasks=("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC", "SICKEntailment"),
         table="3.7",
         cells="mean",

@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.15."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_nepali_hindi",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.3, table 4.15",
     sentence="A Nepali language model gains more from Hindi than from English.",
     statistic=Difference(
-        Role("with Hindi", "Nepali + Hindi"),
-        Role("with English", "Nepali + English"),
+        Models("with Hindi", "Nepali + Hindi"),
+        Models("with English", "Nepali + English"),
         table="4.15",
         expect="below",
         unit="number",

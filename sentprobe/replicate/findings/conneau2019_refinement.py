@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_refinement",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.1",
     sentence="Refining an adversarial map makes word translation better in every pair of languages.",
     statistic=Difference(
-        Role("refined", "Adv - Refine - CSLS"),
-        Role("adversarial", "Adv - CSLS"),
+        Models("refined", "Adv - Refine - CSLS"),
+        Models("adversarial", "Adv - CSLS"),
         tasks=("word_translation",),
         table="4.1",
     ),

@@ -1,6 +1,6 @@
 """conneau2019, section 4.2, table 4.10."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_translate_test_bilstm",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.2, table 4.10",
     sentence="For BiLSTMs, translating the test set of XNLI is better than translating what they are trained on.",
     statistic=Difference(
-        Role("translate-test", "BiLSTM-{pooling}, translate-test"),
-        Role("translate-train", "BiLSTM-{pooling}, translate-train"),
+        Models("translate-test", "BiLSTM-{pooling}, translate-test"),
+        Models("translate-train", "BiLSTM-{pooling}, translate-train"),
         tasks=("XNLI",),
         languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
         table="4.10",

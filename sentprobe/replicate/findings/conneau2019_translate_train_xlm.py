@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.12."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_translate_train_xlm",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.3, table 4.12",
     sentence="For XLM it is the reverse: translating what it is trained on is better.",
     statistic=Difference(
-        Role("translate-train", "XLM (MLM+TLM), translate-train"),
-        Role("translate-test", "XLM (MLM+TLM), translate-test"),
+        Models("translate-train", "XLM (MLM+TLM), translate-train"),
+        Models("translate-test", "XLM (MLM+TLM), translate-test"),
         tasks=("XNLI",),
         languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
         table="4.12",

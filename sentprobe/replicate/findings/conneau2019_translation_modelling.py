@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.12."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_translation_modelling",
@@ -8,6 +8,6 @@ finding = Claim(
     where="section 4.3, table 4.12",
     sentence="With translation language modelling, XLM is better at XNLI than without it, on average.",
     statistic=Difference(
-        Role("MLM+TLM", "XLM (MLM+TLM)"), Role("MLM", "XLM (MLM)"), tasks=("XNLI",), table="4.12", cells="mean"
+        Models("MLM+TLM", "XLM (MLM+TLM)"), Models("MLM", "XLM (MLM)"), tasks=("XNLI",), table="4.12", cells="mean"
     ),
 )

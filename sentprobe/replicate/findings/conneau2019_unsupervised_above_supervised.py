@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_unsupervised_above_supervised",
@@ -10,8 +10,8 @@ finding = Claim(
         "From English into Italian, the unsupervised map is better than the supervised one with vectors of Wikipedia."
     ),
     statistic=Difference(
-        Role("unsupervised", "Adv - Refine - CSLS (Wiki)"),
-        Role("supervised", "Procrustes - CSLS (Wiki)"),
+        Models("unsupervised", "Adv - Refine - CSLS (Wiki)"),
+        Models("supervised", "Procrustes - CSLS (Wiki)"),
         tasks=("word_translation",),
         table="4.2",
     ),

@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_unsupervised_on_par",
@@ -11,8 +11,8 @@ finding = Claim(
         "par with supervised maps: within two points on average."
     ),
     statistic=Difference(
-        Role("unsupervised", "Adv - Refine - CSLS"),
-        Role("supervised", "Procrustes - CSLS"),
+        Models("unsupervised", "Adv - Refine - CSLS"),
+        Models("supervised", "Procrustes - CSLS"),
         tasks=("word_translation",),
         languages=("en-es", "es-en", "en-fr", "fr-en", "en-de", "de-en"),
         table="4.1",

@@ -1,6 +1,6 @@
 """conneau2019, section 4.1, table 4.2."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_wikipedia_vectors",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.1, table 4.2",
     sentence="With vectors of Wikipedia, words are translated better than with those of WaCky.",
     statistic=Difference(
-        Role("Wikipedia", "{method} (Wiki)"),
-        Role("WaCky", "{method} (WaCky)"),
+        Models("Wikipedia", "{method} (Wiki)"),
+        Models("WaCky", "{method} (WaCky)"),
         tasks=("word_translation",),
         table="4.2",
     ),

@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.12."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_xlm_above_laser",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.3, table 4.12",
     sentence="XLM is better at XNLI than the encoder of Artetxe and Schwenk, by three points and more on average.",
     statistic=Difference(
-        Role("XLM", "XLM (MLM+TLM)"),
-        Role("LASER", "Artetxe and Schwenk (2018)"),
+        Models("XLM", "XLM (MLM+TLM)"),
+        Models("LASER", "Artetxe and Schwenk (2018)"),
         tasks=("XNLI",),
         table="4.12",
         margin=0.03,

@@ -1,6 +1,6 @@
 """conneau2019, section 4.3, table 4.12."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="conneau2019_zero_shot_xlm",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 4.3, table 4.12",
     sentence=("XLM is better at XNLI in the languages themselves than on their translations into English, on average."),
     statistic=Difference(
-        Role("zero-shot", "XLM (MLM+TLM)"),
-        Role("translate-test", "XLM (MLM+TLM), translate-test"),
+        Models("zero-shot", "XLM (MLM+TLM)"),
+        Models("translate-test", "XLM (MLM+TLM), translate-test"),
         tasks=("XNLI",),
         languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
         table="4.12",

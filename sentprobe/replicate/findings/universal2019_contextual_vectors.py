@@ -1,6 +1,6 @@
 """universal2019, read from table 1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="universal2019_contextual_vectors",
@@ -10,8 +10,8 @@ finding = Claim(
         "The mean of contextual vectors of words beats that of static ones on all probing tasks but word content."
     ),
     statistic=Difference(
-        Role("contextual", "BERT_mean"),
-        Role("static", "fastText_mean"),
+        Models("contextual", "BERT_mean"),
+        Models("static", "fastText_mean"),
         tasks=(
             "sentence_length",
             "tree_depth",

@@ -1,6 +1,6 @@
 """universal2019, section 5, table 1."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="universal2019_laser_best",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 5, table 1",
     sentence="Of encoders that were not trained on trees, LASER is the best on most tasks in both languages.",
     statistic=BestOf(
-        Role("LASER", "LASER"),
-        Role("encoders without trees", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE")),
+        Models("LASER", "LASER"),
+        Models("encoders without trees", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE")),
         table="1",
         cells="most",
     ),

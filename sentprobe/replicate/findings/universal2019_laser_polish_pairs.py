@@ -1,6 +1,6 @@
 """universal2019, section 5, table 1."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="universal2019_laser_polish_pairs",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 5, table 1",
     sentence="LASER is the best on both tasks of pairs in Polish.",
     statistic=BestOf(
-        Role("LASER", "LASER"),
-        Role("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "COMBO_{pooling}", "Sent2Vec_{variant}")),
+        Models("LASER", "LASER"),
+        Models("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "COMBO_{pooling}", "Sent2Vec_{variant}")),
         tasks=("CDSRelatedness", "CDSEntailment"),
         table="1",
     ),

@@ -1,6 +1,6 @@
 """universal2019, section 5, table 1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="universal2019_mean_pooling",
@@ -8,7 +8,7 @@ finding = Claim(
     where="section 5, table 1",
     sentence="Mean pooling of word vectors beats max pooling.",
     statistic=Difference(
-        Role("mean pooling", "{encoder}_mean"), Role("max pooling", "{encoder}_max"), table="1", cells="most"
+        Models("mean pooling", "{encoder}_mean"), Models("max pooling", "{encoder}_max"), table="1", cells="most"
     ),
     note="Of the two correlations of relatedness, Pearson's.",
 )

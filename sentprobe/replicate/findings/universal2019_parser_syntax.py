@@ -1,6 +1,6 @@
 """universal2019, section 5, table 1."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="universal2019_parser_syntax",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 5, table 1",
     sentence="Vectors of a parser have the best tree depth and top dependencies.",
     statistic=BestOf(
-        Role("parser", "COMBO_mean"),
-        Role("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
+        Models("parser", "COMBO_mean"),
+        Models("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
         tasks=("tree_depth", "top_dependencies"),
         table="1",
     ),

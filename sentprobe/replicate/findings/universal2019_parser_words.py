@@ -1,6 +1,6 @@
 """universal2019, read from table 1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="universal2019_parser_words",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 1",
     sentence="In English, vectors of a parser keep words worse than all others.",
     statistic=Difference(
-        Role("parser", "COMBO_{combo}"),
-        Role("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
+        Models("parser", "COMBO_{combo}"),
+        Models("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
         tasks=("word_content",),
         languages=("en",),
         table="1",

@@ -1,6 +1,6 @@
 """universal2019, section 5, figure 3."""
 
-from sentprobe.replicate import Claim, Correlated, Role, Scope
+from sentprobe.replicate import Claim, Correlated, Models, Scope
 
 finding = Claim(
     name="universal2019_tasks_rank_alike",
@@ -8,7 +8,7 @@ finding = Claim(
     where="section 5, figure 3",
     sentence="Each encoder finds the same probing tasks hard in English and in Polish.",
     statistic=Correlated(
-        Role("encoders", "{encoder}"),
+        Models("encoders", "{encoder}"),
         Scope(languages=("en",)),
         Scope(languages=("pl",)),
         tasks=(

@@ -1,6 +1,6 @@
 """universal2019, read from table 1."""
 
-from sentprobe.replicate import BestOf, Claim, Role
+from sentprobe.replicate import BestOf, Claim, Models
 
 finding = Claim(
     name="universal2019_use_relatedness",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 1",
     sentence="The universal sentence encoder is the best on relatedness in English.",
     statistic=BestOf(
-        Role("USE", "USE"),
-        Role(
+        Models("USE", "USE"),
+        Models(
             "other encoders", ("fastText_{pooling}", "BERT_{pooling}", "COMBO_{pooling}", "Sent2Vec_{variant}", "LASER")
         ),
         tasks=("SICKRelatedness",),

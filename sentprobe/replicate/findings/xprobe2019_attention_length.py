@@ -1,6 +1,6 @@
 """xprobe2019, read from table 4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_attention_length",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 4",
     sentence="Attention keeps sentence length better than recurrence.",
     statistic=Difference(
-        Role("attention", "Attention ({head})"),
-        Role("recurrence", "RNN ({state})"),
+        Models("attention", "Attention ({head})"),
+        Models("recurrence", "RNN ({state})"),
         tasks=("sentence_length",),
         table="4",
     ),

@@ -1,6 +1,6 @@
 """xprobe2019, section 6, table 1."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_bigram_shift_chance",
@@ -8,6 +8,6 @@ finding = Claim(
     where="section 6, table 1",
     sentence="Bigram shift is within ten points of chance for all encoders in all languages.",
     statistic=Difference(
-        Role("encoders", "{encoder}"), 0.5, tasks=("bigram_shift",), table="4", expect="equal", margin=0.1
+        Models("encoders", "{encoder}"), 0.5, tasks=("bigram_shift",), table="4", expect="equal", margin=0.1
     ),
 )

@@ -1,6 +1,6 @@
 """xprobe2019, section 8, table 4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_convolutions_worst",
@@ -10,8 +10,8 @@ finding = Claim(
         "Convolutional encoders are worse than recurrent and attentive ones on all tasks that any of them learns."
     ),
     statistic=Difference(
-        Role("convolutions", "CNN ({pooling})"),
-        Role("recurrence and attention", ("RNN ({state})", "Attention ({state})")),
+        Models("convolutions", "CNN ({pooling})"),
+        Models("recurrence and attention", ("RNN ({state})", "Attention ({state})")),
         tasks=(
             "coordination_inversion",
             "obj_number",

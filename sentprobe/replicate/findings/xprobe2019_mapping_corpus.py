@@ -1,6 +1,6 @@
 """xprobe2019, section 8, figure 4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_mapping_corpus",
@@ -8,8 +8,8 @@ finding = Claim(
     where="section 8, figure 4",
     sentence="Which parallel corpus the French encoders are mapped with hardly matters: within five points.",
     statistic=Difference(
-        Role("Europarl", "{encoder}", without=("{encoder}, MultiUN",)),
-        Role("MultiUN", "{encoder}, MultiUN"),
+        Models("Europarl", "{encoder}", without=("{encoder}, MultiUN",)),
+        Models("MultiUN", "{encoder}, MultiUN"),
         languages=("fr",),
         table="4",
         expect="equal",

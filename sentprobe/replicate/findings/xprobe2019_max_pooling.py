@@ -1,6 +1,6 @@
 """xprobe2019, read from table 4."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_max_pooling",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 4",
     sentence="Max pooling of a recurrent encoder beats its last state on all tasks that it learns.",
     statistic=Difference(
-        Role("max pooling", "RNN (maxpool)"),
-        Role("last state", "RNN (last)"),
+        Models("max pooling", "RNN (maxpool)"),
+        Models("last state", "RNN (last)"),
         tasks=(
             "coordination_inversion",
             "obj_number",

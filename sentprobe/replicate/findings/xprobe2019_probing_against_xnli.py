@@ -1,6 +1,6 @@
 """xprobe2019, section 7, figure 3."""
 
-from sentprobe.replicate import Claim, Correlated, Role, Scope
+from sentprobe.replicate import Claim, Correlated, Models, Scope
 
 finding = Claim(
     name="xprobe2019_probing_against_xnli",
@@ -8,7 +8,7 @@ finding = Claim(
     where="section 7, figure 3",
     sentence="How well encoders are probed goes against their XNLI accuracy.",
     statistic=Correlated(
-        Role("encoders", ("{encoder}, {mapping}", "{encoder}")),
+        Models("encoders", ("{encoder}, {mapping}", "{encoder}")),
         Scope(
             tasks=(
                 "bigram_shift",

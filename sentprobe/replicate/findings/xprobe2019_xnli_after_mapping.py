@@ -1,6 +1,6 @@
 """xprobe2019, read from table 3."""
 
-from sentprobe.replicate import Claim, Difference, Role
+from sentprobe.replicate import Claim, Difference, Models
 
 finding = Claim(
     name="xprobe2019_xnli_after_mapping",
@@ -8,8 +8,8 @@ finding = Claim(
     where="read from table 3",
     sentence="XNLI accuracy of every encoder is lower after mapping than in English.",
     statistic=Difference(
-        Role("mapped", ("{encoder}, {mapping}", "{encoder}"), languages=("de", "es", "fr", "ru")),
-        Role("English", "{encoder}", languages=("en",), without=("{encoder}, {mapping}",)),
+        Models("mapped", ("{encoder}, {mapping}", "{encoder}"), languages=("de", "es", "fr", "ru")),
+        Models("English", "{encoder}", languages=("en",), without=("{encoder}, {mapping}",)),
         tasks=("XNLI",),
         table="3",
         across="language",
