@@ -144,7 +144,10 @@ def _statistic(path: Path, kind: str, entries: Mapping[str, Any]) -> Statistic:
         return Difference(role("first"), float(second) if number else role("second"), **scope)  # type: ignore[arg-type]
     if kind == "correlated":
         first, second = (Scope(tasks=_names(path, key, entries.get(key))) for key in STATISTICS[kind][1:])
-        return Correlated(Models(role("encoders").name, "{encoder}"), first, second, **scope)
+        try:
+            return Correlated(Models(role("encoders").name, "{encoder}"), first, second, **scope)
+        except UsageError as e:
+            raise UsageError(f"{path}: {e}") from None
     build: Mapping[str, Callable[..., Statistic]] = {"best of": BestOf, "ordered": Ordered}
     return build[kind](*map(role, STATISTICS[kind]), **scope)
 

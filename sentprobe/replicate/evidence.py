@@ -95,6 +95,8 @@ class ClaimScore:
     """Scores with the same one are of the same test rows."""
     metric: str
     value: float
+    key: str
+    """Tells it from others: there is no difference between a score and itself."""
     source: Any = field(repr=False, compare=False)
     """The printed row, or the results of a run."""
 

@@ -15,11 +15,12 @@ from sentprobe.replicate.decide import Answer, answer
 from sentprobe.replicate.evidence import CAPTURE, ClaimScore, Contrast, Models, Scope
 from sentprobe.replicate.printed import PrintedResults
 from sentprobe.results.compare import compare_results, tested_metric
-from sentprobe.results.metric import DEFAULT_METRIC, METRICS
+from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
 from sentprobe.results.records import read_aliases
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.sides import non_baseline_encoders, select_side
+from sentprobe.results.scores import score_by
+from sentprobe.results.sides import Side, non_baseline_encoders, select_side
 from sentprobe.stats import level as levels
 
 
@@ -37,34 +38,44 @@ class RunEvidence:
 
     run: Run
     roles: Mapping[str, Sequence[str]]
-    _sides: dict[tuple[str, str], dict[str, list[Result]]] = field(default_factory=dict, init=False, repr=False)
+    matched: Sequence[str] = ()
+    """The roles whose encoders were found by their names."""
+    _sides: dict[tuple[str, str], Side] = field(default_factory=dict, init=False, repr=False)
 
     rule = "paired tests"
 
     def scores(self, role: Models, scope: Scope) -> list[ClaimScore]:
         """The scores of the encoders in a role, which are paired with those of another role by their order."""
         scope = scope.of(role)
-        metric = scope.metric if scope.metric in METRICS else DEFAULT_METRIC
-        encoders = self.roles.get(role.name, ())
-        captures = dict.fromkeys(name for pattern in role.patterns for name in CAPTURE.findall(pattern))
         scores = []
-        for i, encoder in enumerate(encoders):
-            varies = dict.fromkeys(captures, str(i)) if len(encoders) > 1 else {}
-            if "encoder" in captures:
-                varies["encoder"] = encoder
-            for test_set, results in self._results(encoder, metric).items():
+        for encoder, varies in self._encoders(role):
+            for test_set, results in self._side(encoder, scope.metric).results.items():
                 cell, language = results[0].cell, results[0].language or ""
                 if (not scope.tasks or cell.task in scope.tasks) and (
                     not scope.languages or language in scope.languages
                 ):
-                    value = float(np.mean([result.score for result in results]))
-                    scores.append(ClaimScore(encoder, varies, cell.task, language, test_set, metric, value, results))
+                    metric = scope.metric if scope.metric in METRICS else results[0].metric
+                    value = float(np.mean([score_by(self.run, result, metric_named(metric)) for result in results]))
+                    key = ",".join(result.key for result in results)
+                    scores.append(
+                        ClaimScore(encoder, varies, cell.task, language, test_set, metric, value, key, results)
+                    )
         return scores
 
-    def _results(self, encoder: str, metric: str) -> dict[str, list[Result]]:
+    def _encoders(self, role: Models) -> Iterator[tuple[str, dict[str, str]]]:
+        """The encoders in a role, and what they are paired by: their names if those made the match, or their order."""
+        encoders = self.roles.get(role.name, ())
+        captures = dict.fromkeys(name for pattern in role.patterns for name in CAPTURE.findall(pattern))
+        aliases = read_aliases(self.run.info)
+        for i, encoder in enumerate(encoders):
+            match = role.match(aliases.get(encoder, encoder)) if role.name in self.matched else None
+            yield encoder, dict(match or (dict.fromkeys(captures, str(i)) if len(encoders) > 1 else {}))
+
+    def _side(self, encoder: str, metric: str) -> Side:
+        """The results of an encoder that paired tests can be made of."""
         key = encoder, metric
         if key not in self._sides:
-            self._sides[key] = select_side(self.run, encoder, metric).results
+            self._sides[key] = select_side(self.run, encoder, metric if metric in METRICS else DEFAULT_METRIC)
         return self._sides[key]
 
     def contrast(self, first: ClaimScore, second: ClaimScore) -> Contrast:
@@ -75,7 +86,7 @@ class RunEvidence:
             by_task = f"{first.task}/{first.task}/"
             value = first.value - second.value
             return Contrast(label, by_task, value, math.hypot(*errors)).of(first, second)
-        comparison = compare_results(self.run, first.source, second.source, tested_metric(first.metric))
+        comparison = compare_results(self.run, first.source, second.source, _metric(first))
         return Contrast(
             f"{first.encoder} – {second.encoder}, {_set_name(first)}",
             first.test_set,
@@ -102,7 +113,14 @@ class RunEvidence:
             return f'an encoder as {role.name}: --as "{role.name}=ENCODER"'
         tasks = f" on {', '.join(scope.tasks)}" if scope.tasks else ""
         languages = f" in {', '.join(scope.languages)}" if scope.languages else ""
-        return f"results of {', '.join(encoders)} ({role.name}){tasks}{languages}"
+        untested = dict.fromkeys(name for encoder in encoders for name in self._side(encoder, scope.metric).untested)
+        reason = f"; there is no paired test of {', '.join(untested)}" if untested else ""
+        return f"results of {', '.join(encoders)} ({role.name}){tasks}{languages}{reason}"
+
+
+def _metric(score: ClaimScore) -> Metric:
+    """What two scores are compared by; the default stands for all that rows are right or wrong by."""
+    return tested_metric(DEFAULT_METRIC if metric_named(score.metric).right_or_wrong else score.metric)
 
 
 def _set_name(score: ClaimScore) -> str:
@@ -120,12 +138,13 @@ def _error(results: Sequence[Result]) -> float:
 def answer_from_run(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) -> Answer:
     """Evaluate a finding on a run; ``roles``: as ``parse_roles`` returns them."""
     assigned = assign_roles(claim, run, roles)
+    matched = tuple(name for name in assigned if assigned[name] and name not in roles)
     printed = PrintedResults(claim.paper)
     # without tasks of its own, a claim is about those of its table, and not about whatever the run has
     parts = tuple(
         part if part.claimed_tasks else replace(part, tasks=printed.tasks(part.table)) for part in claim.parts
     )
-    result = answer(replace(claim, statistic=parts), RunEvidence(run, assigned))
+    result = answer(replace(claim, statistic=parts), RunEvidence(run, assigned, matched))
     tested = {task for test in result.tests for task in test.tasks}
     claimed = dict.fromkeys(task for part in parts for task in part.claimed_tasks)
     languages = dict.fromkeys(language for test in result.tests for language in test.languages)
@@ -134,7 +153,7 @@ def answer_from_run(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) 
         result,
         claim=claim,
         roles=assigned,
-        matched=tuple(name for name in assigned if assigned[name] and name not in roles),
+        matched=matched,
         untested=tuple(task for task in claimed if task not in tested) if result.tests else (),
         languages=tuple(language for language in languages if printed_in and language not in printed_in),
     )
@@ -171,17 +190,21 @@ def assign_roles(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) -> 
         if not encoders:
             encoders = [name for name in candidates if role.match(titles.get(name, name)) is not None]
         assigned[role.name] = tuple(encoders)
-    _check_pairs(claim, assigned)
+    _check_pairs(claim, assigned, roles)
     return assigned
 
 
-def _check_pairs(claim: Claim, assigned: Mapping[str, Sequence[str]]) -> None:
+def _check_pairs(claim: Claim, assigned: Mapping[str, Sequence[str]], typed: Mapping[str, Sequence[str]]) -> None:
     """Roles that are paired by what varies in their names need as many encoders each, or one."""
     by_capture: dict[str, dict[str, int]] = {}
     for role in claim.roles:
         for capture in {name for pattern in role.patterns for name in CAPTURE.findall(pattern)}:
             by_capture.setdefault(capture, {})[role.name] = len(assigned[role.name])
     for capture, counts in by_capture.items():
-        if capture != "encoder" and len({count for count in counts.values() if count > 1}) > 1:
-            pairs = ", ".join(f"{count} as {name}" for name, count in counts.items())
+        several = {name: count for name, count in counts.items() if count > 1 and name in typed}
+        if len(set(several.values())) > 1:
+            pairs = ", ".join(f"{count} as {name}" for name, count in several.items())
             raise UsageError(f"{claim.name}: encoders are paired by {capture}, in the order of --as; got {pairs}.")
+        if several and any(count > 1 and name not in typed for name, count in counts.items()):
+            names = ", ".join(name for name in counts if name not in typed)
+            raise UsageError(f"{claim.name}: encoders are paired by {capture}: name those of {names}, too, with --as.")

@@ -116,7 +116,8 @@ def _rows(paper: str, table: str) -> Sequence[PublishedRow]:
 
 def _scored(row: PublishedRow, varies: Mapping[str, str]) -> ClaimScore:
     test_set = f"{row.suite}/{row.task}/{row.language}"
-    return ClaimScore(row.model, varies, row.task, row.language, test_set, row.metric, row.value, row)
+    key = f"{row.table}/{row.model}/{row.metric}"
+    return ClaimScore(row.model, varies, row.task, row.language, test_set, row.metric, row.value, key, row)
 
 
 def _where(first: ClaimScore, second: ClaimScore) -> str:

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from sentprobe.errors import UsageError
 from sentprobe.replicate.evidence import ClaimScore, Contrast, Evidence, Models, Scope
 from sentprobe.stats import level as levels
 from sentprobe.stats.correlation import CORRELATION_TIE, MAX_EXACT_N, ranks
@@ -185,9 +186,8 @@ class Difference(Statistic):
 
 def paired(first: ClaimScore, second: ClaimScore, across: str = "") -> bool:
     """Whether two scores are two sides of one cell."""
-    if (first.encoder == second.encoder and not across and first.source is second.source) or any(
-        second.varies.get(name, text) != text for name, text in first.varies.items()
-    ):
+    differs = any(second.varies.get(name, text) != text for name, text in first.varies.items())
+    if differs or (not across and first.key == second.key):
         return False
     if across == "language":
         return first.task == second.task and first.language != second.language
@@ -213,7 +213,7 @@ class BestOf(Statistic):
         first, second = evidence.scores(self.first, self.scope), evidence.scores(self.rivals, self.scope)
         cells = []
         for score in first:
-            rivals = [b for b in second if paired(score, b) and b.encoder != score.encoder]
+            rivals = [b for b in second if paired(score, b)]
             tests = [CellTest.of(evidence.contrast(score, b), self.expect, self.margin) for b in rivals]
             if tests:
                 sign = -1 if self.expect == "below" else 1
@@ -277,6 +277,10 @@ class Correlated(Statistic):
     second: Scope
     over: Literal["encoders", "tasks"] = field(default="encoders", kw_only=True)
     unit: Unit = field(default="correlation", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.expect not in ("above", "below") or self.margin:
+            raise UsageError("A correlation is expected to be above or below 0, without a margin.")
 
     @property
     def roles(self) -> tuple[Models, ...]:

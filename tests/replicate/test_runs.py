@@ -1,13 +1,14 @@
 """Claims tested on planted runs: true ones hold, false ones are contradicted, and small runs decide nothing."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sentprobe.errors import UsageError
-from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Models, Ordered, Scope, answer
-from sentprobe.replicate.from_run import RunEvidence, assign_roles, parse_roles
+from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Models, Ordered, Scope
+from sentprobe.replicate.from_run import answer_from_run, assign_roles, parse_roles
 from sentprobe.results.compare import compare
 from tests.command_line import sentprobe
 from tests.report.runs import result, written
@@ -30,10 +31,8 @@ def claimed(statistic, **more):
 
 
 def verdict_on(run, statistic, **roles):
-    claim = claimed(statistic)
-    assigned = assign_roles(claim, run, {name: [value] if isinstance(value, str) else value
-                                         for name, value in roles.items()})  # fmt: skip
-    return answer(claim, RunEvidence(run, assigned))
+    typed = {name: [value] if isinstance(value, str) else value for name, value in roles.items()}
+    return answer_from_run(claimed(statistic), run, typed)
 
 
 GOOD_ABOVE_POOR = Difference(Models("good"), Models("poor"))
@@ -142,6 +141,11 @@ def test_encoders_are_paired_by_what_varies_in_their_names(tmp_path):
     found = verdict_on(run, statistic, max=["max a", "max b"], last=["last a", "last b"])
     assert (found.outcome, found.cells) == ("held", 6)
     assert verdict_on(run, statistic, max=["max b"], last=["last a", "last b"]).outcome == "undecided"
+    # by their names, whatever the order of the run
+    backwards = planted(tmp_path / "backwards", dict(zip(scores, (0.8, 0.6, 0.7, 0.7), strict=True)))
+    assert verdict_on(backwards, statistic).outcome == "undecided"
+    with pytest.raises(UsageError, match=r"name those of last, too, with --as"):
+        assign_roles(claimed(statistic), run, {"max": ["max b", "max a"]})
     with pytest.raises(UsageError, match=r"paired by objective, in the order of --as; got 2 as max, 3 as last"):
         assign_roles(claimed(statistic), run, {"max": ["a", "b"], "last": ["c", "d", "e"]})
 
@@ -168,6 +172,63 @@ def pooled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
     planted(folder, {"py:max": 0.8, "py:last": 0.6})
     return folder
+
+
+def test_an_encoder_is_no_rival_of_itself_whatever_it_is_called(tmp_path):
+    run = planted(tmp_path / "run", {"st:good": 0.8, "st:poor": 0.6})
+    found = verdict_on(run, BestOf(Models("best"), Models("rivals")), best="good", rivals=["st:good", "st:poor"])
+    assert (found.outcome, found.cells) == ("held", 3)
+
+
+def test_one_encoder_in_each_role_needs_no_name_in_common(tmp_path):
+    run = planted(tmp_path / "run", {"st:mean": 0.8, "st:max": 0.6})
+    statistic = Difference(Models("mean pooling", "{encoder}_mean"), Models("max pooling", "{encoder}_max"))
+    roles = {"mean pooling": "mean", "max pooling": "max"}
+    assert verdict_on(run, statistic, **roles).outcome == "held"
+
+
+def test_languages_are_compared_encoder_by_encoder(tmp_path):
+    records = [
+        result(encoder, f"own/{task}/{language}", p=p, n=2000, language=language)
+        for task in ("subj_number",)
+        for language, p in (("en", 0.6), ("fr", 0.8))
+        for encoder in ("a", "b")
+    ]  # fmt: skip
+    records = [(replace(r, cell=replace(r.cell, task="subj_number")), arrays) for r, arrays in records]
+    run = written(tmp_path / "run", *((replace(r, key=r.cell.key), arrays) for r, arrays in records))
+    statistic = Difference(
+        Models("French", "{encoder}", languages=("fr",)), Models("English", "{encoder}", languages=("en",)),
+        across="language",
+    )  # fmt: skip
+    found = verdict_on(run, statistic)
+    assert (found.outcome, found.cells) == ("held", 2)
+    assert found.estimate == pytest.approx(0.2, abs=0.04)
+
+
+def similarity(encoder, noise, n=400):
+    """A result in numbers, and not in classes."""
+    record, _ = result(encoder, "own/relatedness", n=n)
+    rng = np.random.default_rng(sum(map(ord, encoder)))
+    truth = np.random.default_rng(0).normal(size=n)
+    predicted = truth + noise * rng.normal(size=n)
+    score = float(np.corrcoef(truth, predicted)[0, 1])
+    record = replace(record, metric="pearson", score=score, labels=(), interval_kind="bootstrap", scores={})
+    return record, {"predicted": predicted, "truth": truth}
+
+
+def test_scores_in_numbers_have_no_paired_test(tmp_path):
+    run = written(tmp_path / "run", similarity("good", 0.3), similarity("poor", 2.0))
+    found = verdict_on(run, GOOD_ABOVE_POOR)
+    assert found.outcome == "not tried"
+    assert "there is no paired test of own/relatedness (Pearson)" in found.reason
+
+
+def test_another_metric(tmp_path):
+    run = planted(tmp_path / "run", {"good": 0.8, "poor": 0.6})
+    found = verdict_on(run, Difference(Models("good"), Models("poor"), metric="balanced_accuracy"))
+    assert (found.outcome, found.cells) == ("held", 3)
+    comparisons = compare(run, "good", "poor", metric="balanced_accuracy")
+    assert found.estimate == pytest.approx(np.mean([c.difference for c in comparisons]))
 
 
 NAME = "conneau2018_max_pooling"
