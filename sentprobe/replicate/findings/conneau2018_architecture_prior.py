@@ -1,6 +1,7 @@
 """conneau2018, section 4, table 2."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import ALL_BUT_LENGTH
 
 finding = Claim(
     name="conneau2018_architecture_prior",
@@ -13,17 +14,7 @@ finding = Claim(
     statistic=Difference(
         Models("untrained BiLSTM", "BiLSTM-max Untrained"),
         Models("untrained convolutions", "GatedConvNet Untrained"),
-        tasks=(
-            "word_content",
-            "tree_depth",
-            "top_constituents",
-            "bigram_shift",
-            "past_present",
-            "subj_number",
-            "obj_number",
-            "odd_man_out",
-            "coordination_inversion",
-        ),
+        tasks=ALL_BUT_LENGTH,
         table="2",
     ),
 )

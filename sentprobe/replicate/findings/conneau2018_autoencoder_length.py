@@ -1,6 +1,7 @@
 """conneau2018, section 4, table 2."""
 
 from sentprobe.replicate import BestOf, Claim, Models
+from sentprobe.replicate.findings._shared import OBJECTIVES
 
 finding = Claim(
     name="conneau2018_autoencoder_length",
@@ -9,16 +10,7 @@ finding = Claim(
     sentence="Of all objectives, auto-encoding keeps sentence length best.",
     statistic=BestOf(
         Models("auto-encoder", "{architecture} AutoEncoder"),
-        Models(
-            "other objectives",
-            (
-                "{architecture} Untrained",
-                "{architecture} NMT {target}",
-                "{architecture} Seq2Tree",
-                "{architecture} SkipThought",
-                "{architecture} NLI",
-            ),
-        ),
+        Models("other objectives", OBJECTIVES),
         tasks=("sentence_length",),
         table="2",
     ),

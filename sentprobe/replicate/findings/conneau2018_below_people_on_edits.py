@@ -1,6 +1,7 @@
 """conneau2018, section 4, table 2."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import ENCODERS
 
 finding = Claim(
     name="conneau2018_below_people_on_edits",
@@ -9,18 +10,7 @@ finding = Claim(
     sentence="No encoder is as good as people at sentences that were tampered with.",
     statistic=Difference(
         Models("people", "Hum. Eval."),
-        Models(
-            "encoders",
-            (
-                "BoV-fastText",
-                "{architecture} Untrained",
-                "{architecture} AutoEncoder",
-                "{architecture} NMT {target}",
-                "{architecture} Seq2Tree",
-                "{architecture} SkipThought",
-                "{architecture} NLI",
-            ),
-        ),
+        Models("encoders", ENCODERS),
         tasks=("bigram_shift", "odd_man_out", "coordination_inversion"),
         table="2",
     ),

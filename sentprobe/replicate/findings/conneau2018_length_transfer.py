@@ -1,6 +1,7 @@
 """conneau2018, section 4, figure 2."""
 
 from sentprobe.replicate import Claim, Correlated, Models, Scope
+from sentprobe.replicate.findings._shared import NO_ENCODERS, TRANSFER_TASKS
 
 finding = Claim(
     name="conneau2018_length_transfer",
@@ -8,24 +9,9 @@ finding = Claim(
     where="section 4, figure 2",
     sentence="What encoders know of sentence length goes against their transfer scores.",
     statistic=Correlated(
-        Models("encoders", "{encoder}", without=("Majority vote", "Hum. Eval.", "Length", "NB-{features}", "Chance")),
+        Models("encoders", "{encoder}", without=NO_ENCODERS),
         Scope(tasks=("sentence_length",), table="2"),
-        Scope(
-            tasks=(
-                "MR",
-                "CR",
-                "SUBJ",
-                "MPQA",
-                "SST2",
-                "SST5",
-                "TREC",
-                "MRPC",
-                "SICKEntailment",
-                "SICKRelatedness",
-                "STSBenchmark",
-            ),
-            table="5",
-        ),
+        Scope(tasks=TRANSFER_TASKS, table="5"),
         expect="below",
         cells="mean",
     ),

@@ -1,6 +1,7 @@
 """conneau2018, section 4, table 2."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import ALL_BUT_LENGTH
 
 finding = Claim(
     name="conneau2018_max_pooling",
@@ -12,17 +13,7 @@ finding = Claim(
     statistic=Difference(
         Models("max pooling", "BiLSTM-max {objective}"),
         Models("last state", "BiLSTM-last {objective}"),
-        tasks=(
-            "word_content",
-            "tree_depth",
-            "top_constituents",
-            "bigram_shift",
-            "past_present",
-            "subj_number",
-            "obj_number",
-            "odd_man_out",
-            "coordination_inversion",
-        ),
+        tasks=ALL_BUT_LENGTH,
         table="2",
         cells="most",
     ),

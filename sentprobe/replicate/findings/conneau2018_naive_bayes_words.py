@@ -1,6 +1,7 @@
 """conneau2018, section 4, table 2."""
 
 from sentprobe.replicate import BestOf, Claim, Models
+from sentprobe.replicate.findings._shared import ENCODERS
 
 finding = Claim(
     name="conneau2018_naive_bayes_words",
@@ -8,20 +9,6 @@ finding = Claim(
     where="section 4, table 2",
     sentence="Naive Bayes on words solves word content better than any encoder.",
     statistic=BestOf(
-        Models("naive Bayes", "NB-uni-tfidf"),
-        Models(
-            "encoders",
-            (
-                "BoV-fastText",
-                "{architecture} Untrained",
-                "{architecture} AutoEncoder",
-                "{architecture} NMT {target}",
-                "{architecture} Seq2Tree",
-                "{architecture} SkipThought",
-                "{architecture} NLI",
-            ),
-        ),
-        tasks=("word_content",),
-        table="2",
+        Models("naive Bayes", "NB-uni-tfidf"), Models("encoders", ENCODERS), tasks=("word_content",), table="2"
     ),
 )

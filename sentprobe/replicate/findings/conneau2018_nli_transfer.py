@@ -1,6 +1,7 @@
 """conneau2018, appendix, table 5."""
 
 from sentprobe.replicate import BestOf, Claim, Models
+from sentprobe.replicate.findings._shared import TRANSFER_TASKS
 
 finding = Claim(
     name="conneau2018_nli_transfer",
@@ -10,19 +11,7 @@ finding = Claim(
     statistic=BestOf(
         Models("NLI", "BiLSTM-max NLI"),
         Models("other objectives", "BiLSTM-max {objective}", without=("BiLSTM-max NLI",)),
-        tasks=(
-            "MR",
-            "CR",
-            "SUBJ",
-            "MPQA",
-            "SST2",
-            "SST5",
-            "TREC",
-            "MRPC",
-            "SICKEntailment",
-            "SICKRelatedness",
-            "STSBenchmark",
-        ),
+        tasks=TRANSFER_TASKS,
         table="5",
     ),
 )

@@ -1,6 +1,7 @@
 """conneau2019, section 4.2, table 4.10."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import XNLI_LANGUAGES
 
 finding = Claim(
     name="conneau2019_translate_test_bilstm",
@@ -11,7 +12,7 @@ finding = Claim(
         Models("translate-test", "BiLSTM-{pooling}, translate-test"),
         Models("translate-train", "BiLSTM-{pooling}, translate-train"),
         tasks=("XNLI",),
-        languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
+        languages=XNLI_LANGUAGES,
         table="4.10",
         cells="mean",
     ),

@@ -1,6 +1,7 @@
 """conneau2019, section 4.3, table 4.12."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import XNLI_LANGUAGES
 
 finding = Claim(
     name="conneau2019_translate_train_xlm",
@@ -11,7 +12,7 @@ finding = Claim(
         Models("translate-train", "XLM (MLM+TLM), translate-train"),
         Models("translate-test", "XLM (MLM+TLM), translate-test"),
         tasks=("XNLI",),
-        languages=("fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"),
+        languages=XNLI_LANGUAGES,
         table="4.12",
         cells="mean",
     ),

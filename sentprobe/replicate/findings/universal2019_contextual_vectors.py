@@ -1,6 +1,7 @@
 """universal2019, read from table 1."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import UNIVERSAL_TASKS
 
 finding = Claim(
     name="universal2019_contextual_vectors",
@@ -12,16 +13,7 @@ finding = Claim(
     statistic=Difference(
         Models("contextual", "BERT_mean"),
         Models("static", "fastText_mean"),
-        tasks=(
-            "sentence_length",
-            "tree_depth",
-            "top_dependencies",
-            "passive",
-            "past_present",
-            "subj_number",
-            "obj_number",
-            "sentence_type",
-        ),
+        tasks=("sentence_length", *UNIVERSAL_TASKS[2:]),
         table="1",
     ),
 )

@@ -1,6 +1,7 @@
 """universal2019, section 5, figure 3."""
 
 from sentprobe.replicate import Claim, Correlated, Models, Scope
+from sentprobe.replicate.findings._shared import UNIVERSAL_TASKS
 
 finding = Claim(
     name="universal2019_languages_rank_alike",
@@ -11,16 +12,7 @@ finding = Claim(
         Models("encoders", "{encoder}"),
         Scope(languages=("en",)),
         Scope(languages=("pl",)),
-        tasks=(
-            "sentence_length",
-            "word_content",
-            "tree_depth",
-            "top_dependencies",
-            "passive",
-            "past_present",
-            "subj_number",
-            "obj_number",
-        ),
+        tasks=UNIVERSAL_TASKS[:-1],
         table="1",
     ),
 )

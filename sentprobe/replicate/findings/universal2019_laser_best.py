@@ -1,6 +1,7 @@
 """universal2019, section 5, table 1."""
 
 from sentprobe.replicate import BestOf, Claim, Models
+from sentprobe.replicate.findings._shared import WITHOUT_TREES
 
 finding = Claim(
     name="universal2019_laser_best",
@@ -8,9 +9,6 @@ finding = Claim(
     where="section 5, table 1",
     sentence="Of encoders that were not trained on trees, LASER is the best on most tasks in both languages.",
     statistic=BestOf(
-        Models("LASER", "LASER"),
-        Models("encoders without trees", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE")),
-        table="1",
-        cells="most",
+        Models("LASER", "LASER"), Models("encoders without trees", WITHOUT_TREES), table="1", cells="most"
     ),
 )

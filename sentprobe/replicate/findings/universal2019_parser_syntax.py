@@ -1,6 +1,7 @@
 """universal2019, section 5, table 1."""
 
 from sentprobe.replicate import BestOf, Claim, Models
+from sentprobe.replicate.findings._shared import WITHOUT_TREES
 
 finding = Claim(
     name="universal2019_parser_syntax",
@@ -9,7 +10,7 @@ finding = Claim(
     sentence="Vectors of a parser have the best tree depth and top dependencies.",
     statistic=BestOf(
         Models("parser", "COMBO_mean"),
-        Models("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
+        Models("other encoders", WITHOUT_TREES),
         tasks=("tree_depth", "top_dependencies"),
         table="1",
     ),

@@ -1,6 +1,7 @@
 """universal2019, read from table 1."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import WITHOUT_TREES
 
 finding = Claim(
     name="universal2019_parser_words",
@@ -9,7 +10,7 @@ finding = Claim(
     sentence="In English, vectors of a parser keep words worse than all others.",
     statistic=Difference(
         Models("parser", "COMBO_{combo}"),
-        Models("other encoders", ("fastText_{pooling}", "BERT_{pooling}", "Sent2Vec_{variant}", "USE", "LASER")),
+        Models("other encoders", WITHOUT_TREES),
         tasks=("word_content",),
         languages=("en",),
         table="1",

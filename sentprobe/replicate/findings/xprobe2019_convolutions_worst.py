@@ -1,6 +1,7 @@
 """xprobe2019, section 8, table 4."""
 
 from sentprobe.replicate import Claim, Difference, Models
+from sentprobe.replicate.findings._shared import LEARNED_TASKS
 
 finding = Claim(
     name="xprobe2019_convolutions_worst",
@@ -12,15 +13,7 @@ finding = Claim(
     statistic=Difference(
         Models("convolutions", "CNN ({pooling})"),
         Models("recurrence and attention", ("RNN ({state})", "Attention ({state})")),
-        tasks=(
-            "coordination_inversion",
-            "obj_number",
-            "past_present",
-            "sentence_length",
-            "subj_number",
-            "word_content",
-            "tree_depth",
-        ),
+        tasks=LEARNED_TASKS,
         table="4",
         expect="below",
     ),

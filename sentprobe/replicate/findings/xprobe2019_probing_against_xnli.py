@@ -1,6 +1,7 @@
 """xprobe2019, section 7, figure 3."""
 
 from sentprobe.replicate import Claim, Correlated, Models, Scope
+from sentprobe.replicate.findings._shared import MAPPED_OR_NOT, XPROBE_TASKS
 
 finding = Claim(
     name="xprobe2019_probing_against_xnli",
@@ -8,21 +9,8 @@ finding = Claim(
     where="section 7, figure 3",
     sentence="How well encoders are probed goes against their XNLI accuracy.",
     statistic=Correlated(
-        Models("encoders", ("{encoder}, {mapping}", "{encoder}")),
-        Scope(
-            tasks=(
-                "bigram_shift",
-                "coordination_inversion",
-                "obj_number",
-                "odd_man_out",
-                "past_present",
-                "sentence_length",
-                "subj_number",
-                "word_content",
-                "tree_depth",
-            ),
-            table="4",
-        ),
+        Models("encoders", MAPPED_OR_NOT),
+        Scope(tasks=XPROBE_TASKS, table="4"),
         Scope(tasks=("XNLI",), table="3"),
         expect="below",
         cells="mean",
