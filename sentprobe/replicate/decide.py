@@ -85,7 +85,12 @@ def answer(claim: Claim, evidence: Evidence) -> Answer:
     missing = [text for result in tested for text in result.missing]
     if missing:
         return Answer(claim=claim, outcome="not tried", reason="needs " + "; ".join(dict.fromkeys(missing)))
-    parts = [_decide(*pair, evidence.rule) for pair in zip(claim.parts, tested, strict=True)]
+    return verdict_of_tests(claim, tested, evidence.rule)
+
+
+def verdict_of_tests(claim: Claim, tested: Sequence[Tested], rule: str) -> Answer:
+    """The verdict from the tests of the parts of a claim; ``rule``: what cells were tested by."""
+    parts = [_decide(*pair, rule) for pair in zip(claim.parts, tested, strict=True)]
     p_for = max(part.p_for for part in parts)
     p_against = min(1.0, len(parts) * min(part.p_against for part in parts))
     outcome: Outcome = "undecided"
