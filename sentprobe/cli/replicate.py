@@ -20,7 +20,7 @@ order = 95
 group = "Read"
 examples = """\
   sentprobe replicate --published
-  sentprobe replicate --published xprobe2019 --all
+  sentprobe replicate --published xprobe2019 --all -o xprobe.html
   sentprobe replicate conneau2018_nli_transfer --run my-run/ --as "NLI=st:a"
   sentprobe replicate my_finding.toml --run my-run/
 """
@@ -33,6 +33,7 @@ def replicate(
     roles: Annotated[tuple[str, ...], Parameter("--as")] = (),
     listed: Annotated[bool, Parameter("--list")] = False,
     everything: Annotated[bool, Parameter("--all")] = False,
+    out: Annotated[Path | None, Parameter(("--out", "-o"))] = None,
     format: Literal["table", "md", "csv", "json"] = "table",
 ) -> int:
     """Test findings of papers, or your own, on printed results or on runs: held, contradicted, undecided or not tried.
@@ -52,22 +53,34 @@ def replicate(
         List findings, with their roles.
     everything: bool
         Also the test of every cell.
+    out: Path
+        Also write a page, an HTML file that needs nothing else.
     format: str
         table, md (Markdown), csv or json. Default: table.
     """
     from sentprobe.cli._printing import printed_warnings
+    from sentprobe.console import announce
     from sentprobe.errors import UsageError
 
     if published + bool(run) + listed != 1:
         raise UsageError("Expected one of --published, --run FOLDER and --list.")
     if roles and not run:
         raise UsageError("--as is about the encoders of a run: add --run FOLDER.")
+    if out is not None and (listed or out.suffix.lower() != ".html"):
+        raise UsageError(f"-o {out}: expected an HTML file for what is tested, as in -o findings.html.")
     claims = _claims(findings)
     if listed:
         _list(claims, format)
         return 0
     with printed_warnings():
         answers = _from_runs(claims, run, roles) if run else _from_papers(claims)
+    if out is not None:
+        from sentprobe.core.files import write_atomically
+        from sentprobe.replicate.page import render_findings
+
+        page = render_findings(answers, [str(folder) for folder in run])
+        write_atomically(out, page.encode(errors="backslashreplace"))
+        announce(f"Page: {out}")
     _show(answers, format, everything=everything)
     return 0
 

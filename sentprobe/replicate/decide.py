@@ -62,6 +62,8 @@ class Answer:
     languages: tuple[str, ...] = ()
     """Languages that it was tested in, and the paper did not."""
     tests: tuple[CellTest, ...] = ()
+    published: Answer | None = None
+    """Of a run: what the paper's own tables say."""
 
 
 @dataclass(frozen=True)

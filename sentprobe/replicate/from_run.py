@@ -10,6 +10,7 @@ import numpy as np
 
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.errors import UsageError
+from sentprobe.published import papers
 from sentprobe.replicate.claim import Claim
 from sentprobe.replicate.decide import Answer, answer
 from sentprobe.replicate.evidence import CAPTURE, ClaimScore, Contrast, Models, Scope
@@ -152,6 +153,7 @@ def answer_from_run(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) 
     return replace(
         result,
         claim=claim,
+        published=answer(claim, printed) if claim.paper in papers() else None,
         roles=assigned,
         matched=matched,
         untested=tuple(task for task in claimed if task not in tested) if result.tests else (),

@@ -42,7 +42,7 @@ def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
         TableColumn(["finding"], [a.claim.name for a in answers], "left"),
         TableColumn(["claim"], [a.claim.sentence for a in answers], "left"),
         TableColumn(["verdict"], [_verdict(a) for a in answers], "left"),
-        TableColumn(["as claimed"], [f"{a.agreeing} of {a.cells}" if a.cells else ABSENT for a in answers]),
+        TableColumn(["as claimed"], [count_cells(a) for a in answers]),
         TableColumn(["mean"], [_number(a) for a in answers]),
         TableColumn([level_text()], [_interval(a) for a in answers]),
         TableColumn(["p"], [p_text(a.p) for a in answers]),
@@ -96,6 +96,8 @@ def run_notes(answer: Answer) -> list[str]:
         for name, encoders in answer.roles.items()
     )
     notes = [f"Encoders: {', '.join(roles)}."]
+    if answer.published is not None:
+        notes.append(f"The paper's own tables: {answer.published.outcome}, {number_text(answer.published)}.")
     if answer.untested:
         notes.append(f"Tested without {', '.join(answer.untested)}: the run has no results of both sides.")
     if answer.languages:
@@ -103,21 +105,38 @@ def run_notes(answer: Answer) -> list[str]:
     return notes
 
 
-def cell_table(answer: Answer) -> Table:
-    """Each cell of a claim: its number, and the p-values for the claim and against it."""
+def cell_rows(answer: Answer) -> list[tuple[str, ...]]:
+    """Each cell of a claim: its number, its interval, and the p-values for the claim and against it."""
     form = FORMATS[answer.claim.parts[0].unit]
-    rows = [
-        [
+    return [
+        (
             test.label,
             form.number(test.value, sign=True),
             form.interval(*test.ends, sign=True) if test.ends else ABSENT,
             p_text(test.p_for),
             p_text(test.p_against),
-        ]
+        )
         for test in answer.tests
     ]
+
+
+def cell_table(answer: Answer) -> Table:
+    """The same as a table."""
     headings = ("cell", "number", level_text(), "p for", "p against")
-    return Table.of_rows(headings, rows, title=answer.claim.sentence)
+    return Table.of_rows(headings, cell_rows(answer), title=answer.claim.sentence)
+
+
+def number_text(answer: Answer) -> str:
+    """The number of a claim, with its interval if it has one; of p-values alone, how many are as claimed."""
+    if answer.estimate is None:
+        return count_cells(answer)
+    ends = _interval(answer)
+    return _number(answer) + (f" ({ends})" if ends != ABSENT else "")
+
+
+def count_cells(answer: Answer) -> str:
+    """How many cells are as claimed."""
+    return f"{answer.agreeing} of {answer.cells}" if answer.cells else ABSENT
 
 
 def claim_table(claims: Sequence[Claim]) -> Table:
@@ -165,6 +184,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "rule": answer.rule,
         "reason": answer.reason,
         "note": claim.note,
+        "published": answer.published.outcome if answer.published else None,
         "untested": ", ".join(answer.untested),
         "languages": ", ".join(answer.languages),
     }

@@ -1,6 +1,7 @@
 """Claims tested on planted runs: true ones hold, false ones are contradicted, and small runs decide nothing."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -297,3 +298,34 @@ def test_roles_are_parsed():
     claims = [FINDINGS[NAME]]
     texts = ["max pooling=st:a=b", "max pooling=c", "last state=d"]
     assert parse_roles(texts, claims) == {"max pooling": ["st:a=b", "c"], "last state": ["d"]}
+
+
+def test_the_page_has_claim_published_ours_and_verdict(pooled, tmp_path):
+    page = tmp_path / "findings.html"
+    words = ("--run", pooled, "--as", "max pooling=max", "--as", "last state=last", "-o", page)
+    done = sentprobe("replicate", NAME, *words)
+    assert (done.returncode, done.stderr) == (0, f"Page: {page}\n")
+    text = page.read_text("utf-8")
+    assert "A BiLSTM keeps more of what is probed for" in text
+    assert "held: +7.1 (+6.6 to +7.5)" in text  # published
+    assert re.search(r"<td>\+(19|20|21)\.\d \(.*?\), p &lt;0.001</td>", text)  # ours
+    assert '<b class="held">held, in part</b>' in text
+    assert "own/tree_depth" in text.replace("<wbr>", "")
+    assert "http" not in re.sub(r'xmlns="[^"]*"', "", text).replace("http-equiv", "")
+
+
+def test_a_page_escapes_what_is_claimed(pooled, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text('sentence = "<script>alert(1)</script> & so on."\nstatistic = "difference"\nfirst = "py:max"\n'
+                    'second = "py:last"\n', "utf-8")  # fmt: skip
+    assert sentprobe("replicate", path, "--run", pooled, "-o", tmp_path / "p.html").returncode == 0
+    text = (tmp_path / "p.html").read_text("utf-8")
+    assert "<script>alert(1)" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; so on." in text
+
+
+@pytest.mark.parametrize("words", [("--list", "-o", "a.html"), ("--published", "-o", "a.pdf")])
+def test_a_page_is_an_html_file_of_what_was_tested(words):
+    done = sentprobe("replicate", NAME, *words)
+    assert done.returncode == 1
+    assert "expected an HTML file for what is tested" in " ".join(done.stderr.split())
