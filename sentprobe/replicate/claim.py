@@ -16,7 +16,7 @@ from sentprobe.replicate.statistics import BestOf, Cells, Correlated, Difference
 
 ABOUT = ("name", "paper", "where", "note")
 SCOPE: Mapping[str, type | tuple[type, ...]] = {
-    "tasks": list, "languages": list, "metric": str, "expect": str, "margin": (int, float), "cells": str,
+    "tasks": list, "languages": list, "table": str, "metric": str, "expect": str, "margin": (int, float), "cells": str,
 }  # fmt: skip
 STATISTICS: Mapping[str, tuple[str, ...]] = {
     "difference": ("first", "second"),
@@ -136,7 +136,8 @@ def _statistic(path: Path, kind: str, entries: Mapping[str, Any]) -> Statistic:
     scope = {key: _setting(path, key, entries[key]) for key in SCOPE if key in entries}
 
     def role(key: str) -> Models:
-        return Models(_text(path, entries, key))
+        name = _text(path, entries, key)
+        return Models(name, name)
 
     if kind == "difference":
         second = entries.get("second")

@@ -25,7 +25,7 @@ METRICS = ("accuracy", "lowest accuracy", "highest accuracy", "precision@1", "pe
 """Of several numbers about a model and a set, which is the score, the preferred first."""
 PROBING_ROWS = {"conneau2018": 10_000, "universal2019": 7_500, "xprobe2019": 10_000, "adi2017": 25_000}
 """Test rows of probing sets: section 2 of Conneau et al.; section 4.2 of Krasnowska-Kieraś and Wróblewska; section 6.1
-of Ravishankar et al.; of Adi et al., 5,182 rows are 20.7 % of them (appendix III)."""
+of Ravishankar et al.; of Adi et al. the test sentences: two rows of word presence are of one, and not independent."""
 HUMAN_ROWS = dict.fromkeys(("bigram_shift", "odd_man_out", "coordination_inversion"), 1_000)
 """Sentences judged by people, 200 for other tasks (Conneau et al. 2018, section 2)."""
 WORD_ROWS = {"word_translation": 1_500, "sentence_retrieval": 2_000}

@@ -30,9 +30,18 @@ def test_a_file_is_a_claim(tmp_path):
     claim = read_claim(written(tmp_path, CLAIM + 'tasks = ["subj_number"]\nmargin = 0.02\ncells = "most"\n'))
     assert claim == Claim(
         name="own", paper="", where="own.toml", sentence="Ours is better.",
-        statistic=Difference(Models("ours"), Models("theirs"), tasks=("subj_number",), margin=0.02, cells="most"),
+        statistic=Difference(
+            Models("ours", "ours"), Models("theirs", "theirs"), tasks=("subj_number",), margin=0.02, cells="most"
+        ),
     )  # fmt: skip
     check_finding(claim)
+
+
+def test_a_file_can_be_about_a_paper(tmp_path):
+    text = CLAIM.replace("ours", "BiLSTM-max {objective}").replace("theirs", "BiLSTM-last {objective}")
+    path = written(tmp_path, text + 'paper = "conneau2018"\ntable = "2"\ntasks = ["odd_man_out"]\n')
+    (record,) = json.loads(sentprobe("replicate", path, "--published", "--format", "json").stdout)
+    assert (record["verdict"], record["cells"], record["agreeing"]) == ("held", 8, 8)
 
 
 @pytest.mark.parametrize(

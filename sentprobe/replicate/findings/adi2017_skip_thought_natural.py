@@ -8,4 +8,5 @@ finding = Claim(
     where="section 7, table 1",
     sentence="Skip-thought relies on natural word order: all three scores fall if words are permuted.",
     statistic=Difference(Models("natural", "skip-thought"), Models("permuted", "skip-thought, permuted"), table="1"),
+    note="One digit of the word order of natural sentences was restored from a damaged copy of the paper.",
 )
