@@ -35,12 +35,13 @@ class RunEvidence:
         The run, or several joined by ``join_runs``.
     roles
         The encoders of each role, as ``compare`` takes them: by a name, or an unambiguous part of it.
+    matched
+        The roles whose encoders were found by their names, by which they are paired, too.
     """
 
     run: Run
     roles: Mapping[str, Sequence[str]]
     matched: Sequence[str] = ()
-    """The roles whose encoders were found by their names."""
     _sides: dict[tuple[str, str], Side] = field(default_factory=dict, init=False, repr=False)
 
     rule = "paired tests"
@@ -167,6 +168,9 @@ def parse_roles(texts: Iterable[str], claims: Sequence[Claim]) -> dict[str, list
     roles: dict[str, list[str]] = {}
     for text in texts:
         name, equals, encoder = text.partition("=")
+        for role in names:
+            if text.startswith(f"{role}="):  # its name may have a = itself
+                name, encoder = role, text.removeprefix(f"{role}=")
         if not equals or not encoder:
             raise UsageError(f'--as {text!r}: expected ROLE=ENCODER, as in --as "NLI=st:my-model".')
         if name not in names:

@@ -49,10 +49,10 @@ class PrintedResults:
 
     def scores(self, role: Models, scope: Scope) -> list[ClaimScore]:
         """The printed scores of a role."""
-        scope, scores = scope.of(role), dict[tuple[str, str, str], ClaimScore]()
+        scope, scores = scope.of(role), dict[tuple[str, ...], ClaimScore]()
         for row in self._rows(scope):
             varies = role.match(row.model)
-            key = row.model, row.task, row.language
+            key = row.table, row.model, row.task, row.language
             if varies is None or row.metric == P_VALUE:
                 continue
             if scope.metric == row.metric or (not scope.metric and row.metric in METRICS):

@@ -298,6 +298,8 @@ def test_roles_are_parsed():
     claims = [FINDINGS[NAME]]
     texts = ["max pooling=st:a=b", "max pooling=c", "last state=d"]
     assert parse_roles(texts, claims) == {"max pooling": ["st:a=b", "c"], "last state": ["d"]}
+    mine = claimed(Difference(Models("py:f.py?k=1"), Models("b")))
+    assert parse_roles(["py:f.py?k=1=st:x"], [mine]) == {"py:f.py?k=1": ["st:x"]}
 
 
 def test_the_page_has_claim_published_ours_and_verdict(pooled, tmp_path):
