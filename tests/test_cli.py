@@ -564,7 +564,7 @@ def test_encode_keeps_vectors_and_writes_them_down(probes, tmp_path, monkeypatch
 def test_baselines_are_shown_beside_the_papers(probes):
     done = sentprobe("show", probes, "--baselines", "--task", "bigram_shift")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0].split()[:6] == ["set", "te", "majority", "length", "nb-uni", "nb-bi"]
+    assert done.stdout.splitlines()[0].split()[:6] == ["set", "test", "majority", "length", "nb-uni", "nb-bi"]
     assert done.stdout.splitlines()[1].split()[1:3] == ["40", "50.0"]
 
 

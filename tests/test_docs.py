@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from sentprobe.errors import NotInstalled
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r'^```(console|python)(?: title="(\S+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^```(console|python|toml)(?: title="(\S+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 def run(command, capsys):
@@ -69,6 +70,8 @@ def run_examples(page, tmp_path, capsys):
     for kind, title, body in BLOCK.findall(page.read_text("utf-8")):
         if title:
             (tmp_path / title).write_text(body, "utf-8")
+        elif kind == "toml":
+            tomllib.loads(body)
         elif kind == "python":
             execute(body, tmp_path)
         else:

@@ -34,6 +34,7 @@ LINE = [
     ["run"],
     ["report"],
     ["exchange", "callbacks"],
+    ["replicate"],
     ["serve"],
     ["testing"],
     ["cli"],

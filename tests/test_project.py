@@ -240,6 +240,7 @@ def test_the_architecture_says_where_each_addition_goes():
     from sentprobe.lab.training import OBJECTIVES, PRESETS
     from sentprobe.lab.words import WORD_EVALUATIONS
     from sentprobe.probes.kind import PROBE_KINDS
+    from sentprobe.replicate import FINDINGS
     from sentprobe.report.charts import CHARTS
     from sentprobe.report.checks import CHECKS
     from sentprobe.report.extension import SUMMARY_EXTENSIONS
@@ -257,7 +258,7 @@ def test_the_architecture_says_where_each_addition_goes():
         "alignment method": METHODS, "word evaluation": WORD_EVALUATIONS, "parametric task": PARAMETRIC_TASKS,
         "annotator": ANNOTATORS, "format of raw text": TEXT_SOURCES, "task": TASKS, "type of folder": FOLDER_TYPES,
         "list of `sentprobe ls`": LISTINGS, "extension of the summary of a run": SUMMARY_EXTENSIONS,
-        "metric": METRICS, "kind of run": RUN_KINDS, "contrast rule": CONTRAST_RULES,
+        "metric": METRICS, "kind of run": RUN_KINDS, "contrast rule": CONTRAST_RULES, "finding of a paper": FINDINGS,
     }  # fmt: skip
     rows = {
         noun: (f"sentprobe.{folder.replace('/', '.')}", text, group)

@@ -9,16 +9,27 @@ from importlib.resources import files
 
 import pytest
 
-from sentprobe.published import TRAINING, TRANSFER, WORDS, XNLI_CORPUS, PublishedRow, human, papers, published, rows_of
+from sentprobe.published import (
+    OTHER,
+    TRAINING,
+    TRANSFER,
+    WORDS,
+    XNLI_CORPUS,
+    PublishedRow,
+    human,
+    papers,
+    published,
+    rows_of,
+)
 from sentprobe.tasks import PAPERS, SUITES
 
-KINDS = {"transfer": TRANSFER, "words": WORDS, "training": TRAINING, "xnli": XNLI_CORPUS, **SUITES}
-COUNTED = ("mean tokens", "image median rank", "caption median rank")
+KINDS = {"transfer": TRANSFER, "words": WORDS, "training": TRAINING, "xnli": XNLI_CORPUS, "other": OTHER, **SUITES}
+COUNTED = ("mean tokens", "image median rank", "caption median rank", "perplexity", "mean distance")
 """Metrics that are not shares of one."""
 
 
 def every():
-    names = {task for suite in SUITES.values() for task in suite} | {*TRANSFER, *WORDS, *TRAINING, *XNLI_CORPUS}
+    names = {task for suite in SUITES.values() for task in suite} | {*TRANSFER, *WORDS, *TRAINING, *XNLI_CORPUS, *OTHER}
     return [row for name in sorted(names) for row in published(name)]
 
 
@@ -131,7 +142,10 @@ COUNTS = {
     ("xprobe2019", "3"): 6 * 6,
     ("xprobe2019", "4"): 36 * 9,
     ("adi2017", "1"): 2 * 3,
-    ("conneau2019", "3.6"): 7,
+    ("adi2017", "2"): 5 * 3,
+    ("adi2017", "3"): 4 * 3,
+    ("adi2017", "4"): 4 * 3,
+    ("conneau2019", "3.6"): 7 * 3,
     ("conneau2019", "4.1"): 7 * 12,
     ("conneau2019", "4.2"): 9 * 6 - 5,  # of the row Procrustes - CSLS (Wiki), only P@1 is known, from the running text
     ("conneau2019", "4.3"): 7 * 6,
@@ -142,6 +156,10 @@ COUNTS = {
     ("conneau2019", "4.10"): 7 * 15,
     ("conneau2019", "4.11"): 4 * 3 - 2,  # two cells are illegible
     ("conneau2019", "4.12"): 6 * 15 + 3 * 6,  # three rows have six languages only
+    ("conneau2019", "4.13"): 13 * 6,
+    ("conneau2019", "4.14"): 3 * 3 + 1,
+    ("conneau2019", "4.15"): 4,
+    ("conneau2019", "4.16"): 3 * 3,
 }
 
 

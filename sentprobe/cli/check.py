@@ -1,4 +1,4 @@
-"""`sentprobe check`: whether a task, an encoder, an annotator or a contrast rule follows the rules."""
+"""`sentprobe check`: whether a task, an encoder, an annotator, a contrast rule or a finding follows the rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     ----------
     what: str
         A task: its name, package.module:attribute, or a path to a Python file; an encoder, scheme:name; an annotator,
-        KIND:MODEL; or the name of a contrast rule.
+        KIND:MODEL; the name of a contrast rule; or a finding: its name, or a TOML file.
     corpus: str
         Annotated text to try a task or a contrast rule on. Default: the built-in corpus.
     annotator: bool
@@ -29,6 +29,7 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
     from sentprobe.console import out
     from sentprobe.contrast import CONTRAST_RULES
     from sentprobe.encoders import SCHEMES
+    from sentprobe.replicate.claim import load_claim
     from sentprobe.testing.verdict import until_error
 
     kind, colon, _ = what.partition(":")
@@ -48,6 +49,10 @@ def check(what: str, /, *corpus: str, annotator: bool = False) -> int:
 
         rule = CONTRAST_RULES.parts()[what]
         verdicts = examine_contrast_rule(rule, Corpus.read(*corpus) if corpus else None)
+    elif claim := load_claim(what):
+        from sentprobe.testing import examine_finding
+
+        verdicts = examine_finding(claim)
     else:
         from sentprobe.corpus.corpus import Corpus
         from sentprobe.tasks import load_task

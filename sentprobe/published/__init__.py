@@ -1,8 +1,9 @@
 """Published results from papers, to compare with: rows.csv, with references in sources.toml.
 
 Accuracy, F1, recall, precision, BLEU and correlations are fractions of one, whatever the paper printed; median ranks
-are ranks, numbers of tokens such numbers. A result is comparable only on the paper's own set, not on a set made from
-another corpus for the same task; those of word spaces depend on the vectors, too.
+are ranks; numbers of tokens, perplexities, distances and p-values are as printed. A result is comparable only on the
+paper's own set, not on a set made from another corpus for the same task; those of word spaces depend on the vectors,
+too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ TRAINING = ("translate", "tree", "autoencode")
 XNLI_CORPUS = ("xnli_tokens", "xnli_translation", "xnli_votes", "xnli_agreement")
 """The tasks of the suite ``xnli``: what `sentprobe data xnli` and `… translate` compute about the corpus."""
 
+OTHER = ("unsupervised_translation", "supervised_translation", "language_model", "word_vectors", "aggregate")
+"""The tasks of the suite ``other``: what no verb computes, which findings of `sentprobe replicate` are about."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
@@ -45,7 +49,7 @@ class PublishedRow:
     kind: Kind
     language: str
     suite: str
-    """The probing suite whose sets were used, ``transfer``, ``words``, ``training`` or ``xnli``."""
+    """The probing suite whose sets were used, ``transfer``, ``words``, ``training``, ``xnli`` or ``other``."""
     task: str
     metric: str
     value: float

@@ -157,6 +157,17 @@ listings = (
         order=190,
         kind="sentprobe.core.folders:FOLDER_TYPES",
     ),
+    Listing(
+        name="findings",
+        summary="claims of papers, for `sentprobe replicate`",
+        order=195,
+        kind="sentprobe.replicate:FINDINGS",
+        columns={
+            "finding": name_of,
+            "where": lambda part: f"{part.paper}, {part.where}",
+            "claim": lambda part: part.sentence,
+        },
+    ),
     Listing(name="verbs", summary="the commands", order=210, kind="sentprobe.cli._verbs:VERBS", rows=_verbs),
     Listing(
         name="listings",

@@ -13,13 +13,21 @@ if TYPE_CHECKING:
     from sentprobe.corpus.treebanks.catalogue import Treebank
 
 RUNS = "show, report"
-SHOWN_BY = {"words": "show, report of `sentprobe words`", "training": "show of a trained encoder", "xnli": "data xnli"}
+SHOWN_BY = {
+    "words": "show, report of `sentprobe words`",
+    "training": "show of a trained encoder",
+    "xnli": "data xnli",
+    "other": "replicate",
+}
 """Which verbs show published results of a suite beside ours, where it is not that of probing sets and transfer."""
 UNSHOWN = (
     "mean accuracy",
     "accuracy deviation",
     "target redundancy",
     "dev accuracy",
+    "lowest accuracy",
+    "highest accuracy",
+    "p-value",
     *(f"{of} {what}" for of in ("image", "caption") for what in ("recall@1", "recall@5", "recall@10", "median rank")),
 )
 """Metrics that no table shows; they are there for Python."""

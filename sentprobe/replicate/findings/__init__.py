@@ -1,0 +1,1 @@
+"""One file = one finding of a paper, named paper_finding."""

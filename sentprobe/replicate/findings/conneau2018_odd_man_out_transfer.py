@@ -1,0 +1,18 @@
+"""conneau2018, section 4, figure 2."""
+
+from sentprobe.replicate import Claim, Correlated, Models, Scope
+from sentprobe.replicate.findings._shared import NO_ENCODERS, TRANSFER_TASKS
+
+finding = Claim(
+    name="conneau2018_odd_man_out_transfer",
+    paper="conneau2018",
+    where="section 4, figure 2",
+    sentence="How well encoders find the odd man out goes with their transfer scores.",
+    statistic=Correlated(
+        Models("encoders", "{encoder}", without=NO_ENCODERS),
+        Scope(tasks=("odd_man_out",), table="2"),
+        Scope(tasks=TRANSFER_TASKS, table="5"),
+        cells="mean",
+    ),
+    note="The figure is of more than 40 encoders; tables 2 and 5 share 25.",
+)
