@@ -408,7 +408,7 @@ def test_audit_as_json_and_markdown(faulty):
     assert found["findings"][0]["code"] == "same-split"
     assert found["findings"][0]["count"] == 288
     text = sentprobe("audit", faulty, "--format", "md", "--min-severity", "error").stdout
-    assert "| error | same-split | va/te | 288 |" in text
+    assert "| error | same-split | dev/test | 288 |" in text
     assert "small-test" not in text
 
 

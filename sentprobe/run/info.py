@@ -105,8 +105,7 @@ def split_aliases(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, str]]:
 def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]]:
     """Encoders with trainings in place of the recipes that stand for them, and the recipe of each training.
 
-    A training is called as its recipe and what tells it apart. If its name stands for several encoders in turn, such as
-    all checkpoints, those with the same options are trainings of one recipe.
+    A training is called as its recipe and what tells it apart.
     """
     split: list[Any] = []
     recipes: dict[str, Recipe] = {}
@@ -119,17 +118,26 @@ def split_recipes(encoders: Iterable[Any]) -> tuple[list[Any], dict[str, Recipe]
             continue
         if match:
             _check_alias(typed_alias, text)
-        if len(set(of_recipe.values())) < len(of_recipe):
-            raise UsageError(f"{encoder}: an encoder is listed twice; expected each training once.")
-        for title, training in of_recipe.items():
-            names = expand_names([training])
-            for name in names:
-                options = f"?{name.partition('?')[2]}" if len(names) > 1 else ""
-                recipe = Recipe(f"{typed_alias or encoder.rstrip('/')}{options}", text)
-                if (earlier := recipes.setdefault(name, recipe)) != recipe:
-                    raise UsageError(f"{name} is a training of both {earlier.name} and {recipe.name}; expected one.")
-            split.append(f"{typed_alias} {title}={training}" if match else training)
+        add_recipe(recipes, Recipe(typed_alias or encoder.rstrip("/"), text), list(of_recipe.values()))
+        split += [f"{typed_alias} {title}={name}" if match else name for title, name in of_recipe.items()]
     return split, recipes
+
+
+def add_recipe(recipes: dict[str, Recipe], recipe: Recipe, encoders: Sequence[str]) -> None:
+    """Add the trainings of a recipe, by encoder; UsageError if one is listed twice, or is a training of another.
+
+    If a name stands for several encoders in turn, such as all checkpoints, those with the same options are trainings of
+    one recipe.
+    """
+    if len(set(encoders)) < len(encoders):
+        raise UsageError(f"{recipe.name}: an encoder is listed twice; expected each training once.")
+    for encoder in encoders:
+        names = expand_names([encoder])
+        for name in names:
+            options = f"?{name.partition('?')[2]}" if len(names) > 1 else ""
+            of_name = recipe._replace(name=f"{recipe.name}{options}")
+            if (earlier := recipes.setdefault(name, of_name)) != of_name:
+                raise UsageError(f"{name} is a training of both {earlier.name} and {of_name.name}; expected one.")
 
 
 def _check_alias(alias: str, text: str) -> None:

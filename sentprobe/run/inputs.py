@@ -30,7 +30,7 @@ from sentprobe.results.records import Recipe, dataset_failure_cell, is_bare, pro
 from sentprobe.run.cells import PreparedSet, RunContext, set_cell
 from sentprobe.run.fit import baseline_result
 from sentprobe.run.folds import folded_baseline, join_results
-from sentprobe.run.info import split_aliases, split_recipes
+from sentprobe.run.info import add_recipe, split_aliases, split_recipes
 from sentprobe.run.measures import learning
 from sentprobe.run.resample import has_enough_resamples
 from sentprobe.run.result_cache import ResultCache
@@ -98,21 +98,19 @@ def _from_mapping(
     functions: dict[str, Callable[..., Any]] = {}
     recipes: dict[str, Recipe] = {}
     for name, value in encoders.items():
-        encoder = as_encoder(value)  # a model and its tokenizer are one encoder, too
-        several = isinstance(encoder, Sequence) and not isinstance(encoder, str)
-        members = [as_encoder(member) for member in encoder] if several else [encoder]
-        if not members or not all(isinstance(member, str) or callable(member) for member in members):
+        encoder = as_encoder(value)  # a model with its tokenizer is one encoder, too
+        by_title: dict[str, Any] = {name: encoder}
+        if several := isinstance(encoder, Sequence) and not isinstance(encoder, str) and not callable(encoder):
+            by_title = {f"{name} {i}": as_encoder(training) for i, training in enumerate(encoder, 1)}
+        if not by_title or not all(isinstance(encoder, str) or callable(encoder) for encoder in by_title.values()):
             raise UsageError(f"Expected {name!r} to be an encoder, or a list of its trainings, got {value!r:.80}.")
-        if len({id(member) if callable(member) else member for member in members}) < len(members):
+        if len(set(map(id, by_title.values()))) < len(by_title):
             raise UsageError(f"{name}: an encoder is listed twice; expected each training once.")
-        for i, member in enumerate(members, 1):
-            title = f"{name} {i}" if several else name
-            if callable(member):
-                functions[title] = member
-            else:
-                texts.append(f"{title}={member}")
-            if several:
-                recipes[title if callable(member) else member] = Recipe(name)
+        functions |= {title: encoder for title, encoder in by_title.items() if callable(encoder)}
+        texts += [f"{title}={encoder}" for title, encoder in by_title.items() if isinstance(encoder, str)]
+        if several:
+            names = [encoder if isinstance(encoder, str) else title for title, encoder in by_title.items()]
+            add_recipe(recipes, Recipe(name), names)
     return texts, functions, recipes
 
 

@@ -18,10 +18,12 @@ from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
 from sentprobe.results.compare import compare, ties
+from sentprobe.results.records import Recipe
 from sentprobe.results.result import Signature
 from sentprobe.results.run import join
 from sentprobe.results.sides import non_baseline_encoders, select_side, shown_names
 from sentprobe.run import Run, evaluate
+from sentprobe.run.info import add_recipe
 from sentprobe.run.repeat import repeat
 from sentprobe.serve.choices import probe_catalogue
 from sentprobe.tasks.example import Example
@@ -259,6 +261,19 @@ def test_as_it_is_typed(place, typed):
     again = repeat(run.results[2].signature, run=run, encoders=[run.results[2].cell.encoder])
     assert again.same
     assert f"-e {quote(typed)} " in full_summary(run).reproduction.commands[0]
+
+
+def test_checkpoints_of_trainings_are_recipes_of_their_own(monkeypatch):
+    def expanded(names):
+        return [f"{name.partition('?')[0]}?epoch={epoch}" for name in names for epoch in (1, 2)]
+
+    monkeypatch.setattr("sentprobe.run.info.expand_names", expanded)
+    recipes = {}
+    add_recipe(recipes, Recipe("mine"), ["trained:a?epoch=all", "trained:b?epoch=all"])
+    assert {name: recipe.name for name, recipe in recipes.items()} == {
+        "trained:a?epoch=1": "mine?epoch=1", "trained:a?epoch=2": "mine?epoch=2",
+        "trained:b?epoch=1": "mine?epoch=1", "trained:b?epoch=2": "mine?epoch=2",
+    }  # fmt: skip
 
 
 def test_without_a_name_the_pattern_is_one(place):
