@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings
+from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings, takes
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
 from sentprobe.core.table import csv_text
@@ -52,22 +52,39 @@ NO_RUN = Summary(
 """What there is to draw without a run."""
 
 
-def write(
-    summary: Summary | None,
-    kind: str,
-    path: Path | str,
-    *,
-    width: Literal["one", "two"] = "one",
-    sets: StringsOrPaths = (),
-    encoders: StringsOrPaths = (),
-    mode: Mode | None = None,
-    relative_to: str | None = None,
-    lines: Lines | None = None,
-    names: Names | StrOrPath | None = None,
-    sentences: StringsOrPaths = (),
-    folder: Path | str | None = None,
-    words: StringsOrPaths = (),
-) -> str:
+@dataclass(frozen=True, kw_only=True)
+class FigureOptions:
+    """What a figure shows, and how wide it is.
+
+    Parameters
+    ----------
+    width
+        As wide as one column of a two-column paper, or as both.
+    sets, encoders
+        Names, or parts of names, which select everything that they are a part of; none: all.
+    mode, relative_to, lines, sentences, words
+        As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
+        encoders.
+    names
+        A file of what tasks, sets and encoders are called; others have names in words.
+    folder
+        A folder of another type than a run, for a chart that draws one.
+    """
+
+    width: Literal["one", "two"] = "one"
+    sets: StringsOrPaths = ()
+    encoders: StringsOrPaths = ()
+    mode: Mode | None = None
+    relative_to: str | None = None
+    lines: Lines | None = None
+    names: Names | StrOrPath | None = None
+    sentences: StringsOrPaths = ()
+    folder: Path | str | None = None
+    words: StringsOrPaths = ()
+
+
+@takes(FigureOptions)
+def write(summary: Summary | None, kind: str, path: Path | str, options: FigureOptions) -> str:
     """Write a figure of a run, in the format that the file's suffix names, and return a caption for it.
 
     Parameters
@@ -78,17 +95,11 @@ def write(
         The name of a chart.
     path
         The file: .pdf, .svg, .png, .json (the Vega-Lite spec) or .csv (the numbers).
-    width
-        As wide as one column of a two-column paper, or as both.
-    sets, encoders
-        Names, or parts of names, which select everything that they are a part of; none: all.
-    names
-        A file of what tasks, sets and encoders are called; others have names in words.
-    mode, relative_to, lines, sentences, words
-        As in `sentprobe figure`; a chart refuses those that have no effect on it. One that needs no run loads the
-        encoders.
-    folder
-        A folder of another type than a run, for a chart that draws one.
+
+    Returns
+    -------
+    str
+        The caption.
 
     Examples
     --------
@@ -103,10 +114,7 @@ def write(
     """
     path = Path(path)
     check_figure_suffix(path)
-    figure = draw(
-        summary, kind, width=width, sets=sets, encoders=encoders, mode=mode, relative_to=relative_to, lines=lines,
-        names=names, sentences=sentences, folder=folder, words=words,
-    )  # fmt: skip
+    figure = draw(summary, kind, options)
     content = _content(path.suffix.lower(), figure)
     write_atomically(path, content)  # last: nothing can go wrong any more
     return figure.caption
@@ -132,55 +140,43 @@ class DrawnFigure:
         return altair.Chart.from_dict(self.spec)
 
 
-def draw(
-    summary: Summary | None,
-    kind: str,
-    *,
-    width: Literal["one", "two"] = "one",
-    sets: StringsOrPaths = (),
-    encoders: StringsOrPaths = (),
-    mode: Mode | None = None,
-    relative_to: str | None = None,
-    lines: Lines | None = None,
-    names: Names | StrOrPath | None = None,
-    sentences: StringsOrPaths = (),
-    folder: Path | str | None = None,
-    words: StringsOrPaths = (),
-) -> DrawnFigure:
-    """Draw a figure; the arguments are those of ``write``."""
-    chart_type = CHARTS.get(kind)
+def draw(summary: Summary | None, kind: str, figure: FigureOptions) -> DrawnFigure:
+    """Draw a figure of a run, or of what else a chart draws."""
+    chart_type, mode, relative_to = CHARTS.get(kind), figure.mode, figure.relative_to
+    sentences, words = as_strings(figure.sentences, "a sentence"), as_strings(figure.words, "a word")
     check_options(
         chart_type,
         mode=None if mode == "absolute" else mode,
         relative_to=relative_to,
-        lines=lines,
-        sentence=as_strings(sentences, "a sentence") or None,
-        words=as_strings(words, "a word") or None,
+        lines=figure.lines,
+        sentence=sentences or None,
+        words=words or None,
     )
-    check_run(chart_type, summary is not None, None if folder is None else folder_type_of(Path(folder)))
+    folder_type = None if figure.folder is None else folder_type_of(Path(figure.folder))
+    check_run(chart_type, summary is not None, folder_type)
     if relative_to is not None and mode != "relative":
         raise UsageError(f"--relative-to {relative_to} has no effect without --mode relative.")
-    points = TWO_COLUMNS if width == "two" else ONE_COLUMN
-    encoder_names = as_strings(encoders, "an encoder")
+    points = TWO_COLUMNS if figure.width == "two" else ONE_COLUMN
+    encoder_names = as_strings(figure.encoders, "an encoder")
     if summary is None:
         summary = NO_RUN
         options = Options(
             encoders=tuple(encoder_names),
-            sentences=tuple(as_strings(sentences, "a sentence")),
-            folder=None if folder is None else str(folder),
-            words=tuple(as_strings(words, "a word")),
+            sentences=tuple(sentences),
+            folder=None if figure.folder is None else str(figure.folder),
+            words=tuple(words),
             width=points,
         )
     else:
         options = Options(
-            sets=find_sets_of(summary, as_strings(sets, "a set")),
+            sets=find_sets_of(summary, as_strings(figure.sets, "a set")),
             columns=find_named("encoder", encoder_names, column_names(summary)),
             mode=mode or "absolute",
             relative_to=None if relative_to is None else _reference(summary, relative_to),
-            lines=lines,
+            lines=figure.lines,
             width=points,
         )
-        summary = in_words(renamed(summary, names))
+        summary = in_words(renamed(summary, figure.names))
     options, rows, spec = _drawn(chart_type, summary, options, choose_mode=mode is None)
     return DrawnFigure(chart_type, rows, spec, _caption(summary, chart_type, options.mode, rows), points)
 

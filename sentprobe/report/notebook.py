@@ -10,7 +10,7 @@ from sentprobe.core.arguments import StrOrPath
 from sentprobe.core.files import write_atomically
 from sentprobe.core.table import plain
 from sentprobe.errors import UsageError
-from sentprobe.report.figure import draw
+from sentprobe.report.figure import FigureOptions, draw
 from sentprobe.report.page import fragment, render
 from sentprobe.report.page.section import Section
 from sentprobe.report.published import choose_published
@@ -138,7 +138,7 @@ class Report:
         NotInstalled
             If Altair is not installed.
         """
-        return draw(self.summary, kind, **options).altair()
+        return draw(self.summary, kind, FigureOptions(**options)).altair()
 
     def save(self, path: Path | str) -> Path:
         """Write the report to a file, in the format that its suffix names.

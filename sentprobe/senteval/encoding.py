@@ -24,17 +24,11 @@ PAIR_ROWS = 256
 """Pairs that are combined at a time."""
 
 
-def by_length(*columns: Sequence[Any]) -> list[list[Any]]:
-    """Columns of sentences and one of labels, with the rows sorted by the sentences' lengths and then the labels.
+def length_order(*columns: Sequence[Any]) -> list[int]:
+    """The numbers of rows, of sentences and a label, sorted by the sentences' lengths and then the labels.
 
     Sentences of a batch are then about equally long, which saves padding. Rows that compare equal keep their order.
     """
-    order = length_order(*columns)
-    return [[column[i] for i in order] for column in columns]
-
-
-def length_order(*columns: Sequence[Any]) -> list[int]:
-    """The numbers of the rows in the order of ``by_length``."""
     rows = list(zip(*columns, strict=True))
     return sorted(range(len(rows)), key=lambda i: (*map(len, rows[i][:-1]), rows[i][-1]))
 
@@ -136,7 +130,7 @@ def safe_cosine(u: Any, v: Any) -> Any:
 
 def wants_predictions(params: dotdict) -> bool:
     """Whether results have the predictions."""
-    return bool(params.predictions or params.save_emb)
+    return params.predictions is True or bool(params.save_emb)  # predictions may be the client's own
 
 
 def predictions_of(params: dotdict, indexes: Sequence[int], targets: Any, predicted: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sentprobe.cli import app
 from sentprobe.errors import DataError, NotInstalled, UsageError
 from sentprobe.report import Report
 from sentprobe.report.drawing.figure_style import ONE_COLUMN, TWO_COLUMNS
-from sentprobe.report.figure import draw, fitted, write
+from sentprobe.report.figure import FigureOptions, draw, fitted, write
 from sentprobe.results.run import Run
 from tests.report.runs import SETS, beside, result, written
 from tests.report.summaries import cell, with_cell, with_set
@@ -62,7 +62,7 @@ def test_a_drawing_that_is_too_wide_is_made_smaller_and_never_larger():
 @pytest.mark.parametrize("kind", ["heatmap", "intervals", "profiles"])
 def test_a_chart_of_altair_is_the_same_drawing(kind, tmp_path):
     vl_convert = pytest.importorskip("vl_convert")
-    figure = draw(summary(), kind)
+    figure = draw(summary(), kind, FigureOptions())
     chart = figure.altair()
     assert isinstance(chart, altair.TopLevelMixin)
     with altair.theme.enable("none"):
@@ -78,7 +78,7 @@ def test_a_chart_of_altair_is_the_same_drawing(kind, tmp_path):
 def test_a_report_has_charts_with_the_options_of_figures(tmp_path):
     report = Report(Run(tmp_path), summary())
     chart = report.chart("heatmap", encoders="st:a", width="two")
-    assert chart.to_dict() == draw(summary(), "heatmap", encoders="st:a", width="two").altair().to_dict()
+    assert chart.to_dict() == draw(summary(), "heatmap", FigureOptions(encoders="st:a", width="two")).altair().to_dict()
     with pytest.raises(UsageError, match="heatmap"):
         report.chart("heatmaps")
 
@@ -86,7 +86,7 @@ def test_a_report_has_charts_with_the_options_of_figures(tmp_path):
 def test_without_altair_it_is_said_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(NotInstalled, match="pip install altair"):
-        draw(summary(), "heatmap").altair()
+        draw(summary(), "heatmap", FigureOptions()).altair()
 
 
 def drawn(tmp_path, kind, **options):

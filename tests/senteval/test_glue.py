@@ -165,3 +165,13 @@ def test_sentences_are_tokenised_by_nltk_unless_otherwise_requested(data, monkey
 def test_scripts_import_the_list_of_tasks():
     assert senteval.engine.GLUE_TASKS[:4] == ["SST2", "MRPC", "STSBenchmark", "CoLA"]
     assert set(glue.GLUE_TASKS) < set(senteval.engine.SE({}, batcher).list_tasks)
+
+
+def test_matthews_correlation_is_scikit_learns():
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = np.random.RandomState(0)
+    for share in (0.0, 0.2, 0.5, 0.9):
+        gold, predicted = draw.rand(50) < 0.4, draw.rand(50) < share
+        expected = metrics.matthews_corrcoef(gold, predicted)
+        assert glue._matthews(gold.astype(int), predicted.astype(int)) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(glue._matthews(np.ones(3), np.array([np.nan] * 3)))

@@ -56,12 +56,12 @@ def test_paraphrases_have_f1(data):
 def test_f1_is_scikit_learns():
     from sklearn.metrics import f1_score
 
-    from sentprobe.senteval.mrpc import _f1
+    from sentprobe.senteval.mrpc import f1_of
 
     draw = np.random.RandomState(0)
     for _ in range(20):
         labels, found = draw.randint(2, size=(2, 15))
-        assert _f1(labels, found[:, None].astype(float)) == pytest.approx(f1_score(labels, found, zero_division=0))
+        assert f1_of(labels, found[:, None].astype(float)) == pytest.approx(f1_score(labels, found, zero_division=0))
 
 
 @pytest.mark.parametrize("task", STS)
