@@ -35,7 +35,7 @@ def test_it_is_frozen_and_survives_json(tmp_path):
     run = written(tmp_path / "run", result("st:a"), *beside(), failure(cell("st:b")))
     summary = summarise(run)
     assert msgspec.json.decode(msgspec.json.encode(summary), type=Summary) == summary
-    assert summary.version == 5
+    assert summary.version == 6
     with pytest.raises(FrozenInstanceError):
         summary.notes = ()
 

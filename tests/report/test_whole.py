@@ -46,7 +46,7 @@ def test_everything_is_there_and_survives_json(tmp_path):
     assert msgspec.json.decode(msgspec.json.encode(found), type=Summary) == found
     added = ("errors", "curves", "correlations", "languages", "reproduction", "checks", "notes")
     assert replace(found, **{name: getattr(plain, name) for name in added}) == plain
-    assert found.version == VERSION == 5
+    assert found.version == VERSION == 6
     assert len(found.errors) == len(found.sets)
     assert found.curves == Curves()
     assert found.checks
