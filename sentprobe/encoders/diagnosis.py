@@ -1,6 +1,7 @@
 """Whether encoders can be loaded; and whether one is broken, judged by its vectors and a few texts encoded once more.
 
-    equal-vectors      more than 5 % of texts have the same vector as another text, e.g. if the tokenizer knows no words
+    equal-vectors      more than 5 % of texts have the same vector as another text, e.g. if the tokenizer knows no
+                       words; of vectors of a few features, all texts have the same
     zero-vectors       more than 5 % of vectors are all zeros
     large-values       values so large that squares of them overflow in single precision
     dead-layers        one of these two in some of several layers, as where the first token is pooled before any block

@@ -58,7 +58,7 @@ def variant_results(run: Run, grid: Grid, labels: Sequence[str]) -> list[tuple[t
     return [tuple(of_column[i] for of_column in by_column) for i in range(len(by_set))]
 
 
-def _adjusted(of_column: Sequence[Variants]) -> list[Variants]:
+def _adjusted(of_column: Sequence[Variants]) -> list[tuple[VariantSummary, ...]]:
     """The variants of a column, by set, with p-values adjusted by Holm over all of them."""
     p_values = [v.lost_p for variants in of_column for v in variants if v.lost_p is not None]
     adjusted = iter(holm(p_values).tolist())

@@ -118,15 +118,15 @@ def test_the_mean_correlation_is_that_of_scipy_and_varies_with_encoders_and_sets
 
 
 def test_the_interval_of_the_mean_covers_that_of_many_encoders_and_sets():
-    """The truth of 400 encoders and 40 + 40 sets, in 60 samples of 12 encoders and 6 + 6 sets."""
+    """The truth of 400 encoders and 40 + 40 sets, in 40 samples of 12 encoders and 6 + 6 sets."""
     rng = np.random.default_rng(3)
     ability, loads = rng.normal(size=400), rng.uniform(0.2, 1.5, size=(80, 1))
     scores = loads * ability + rng.normal(size=(80, 400))
     truth = mean_correlation(scores[:40], scores[40:], seed=0, draws=100).value
     covered = 0
-    for trial in range(60):
+    for trial in range(40):
         encoders = rng.choice(400, 12, replace=False)
         x, y = rng.choice(40, 6, replace=False), 40 + rng.choice(40, 6, replace=False)
-        found = mean_correlation(scores[np.ix_(x, encoders)], scores[np.ix_(y, encoders)], seed=trial, draws=200)
+        found = mean_correlation(scores[np.ix_(x, encoders)], scores[np.ix_(y, encoders)], seed=trial, draws=100)
         covered += found.low <= truth <= found.high
-    assert covered >= 48
+    assert covered >= 32

@@ -111,7 +111,7 @@ An issue where, on up to 2,000 texts spread evenly over the sets,
 - more than 5 % of texts (and more than three) have the same vector as a text with other letters, as with a tokenizer
   to which all words are unknown. Bags of words do not see a bigram shift, so texts with the same letters and digits in
   any order, case and punctuation may share a vector. Two vectors are the same if they differ by less than 1e-5 of
-  their norm;
+  their norm. With fewer than eight dimensions, which are features such as a length, only if all texts share one;
 - more than 5 % of vectors (and more than three) are all zeros;
 - one of five texts has another vector alone, in another order of the batch or a second time: by more than 0.001 of its
   norm, 0.03 for models in half precision and servers. Where all vectors came from the store, they are not those that
