@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from sentprobe import ContrastSet
+from sentprobe import ContrastSet, find_sets
 from sentprobe.data.contrast_set import COLUMNS, ContrastRow, contrast_folders, has_contrast_columns, is_contrast_folder
 from sentprobe.errors import CorpusError, DataError, UsageError
 
@@ -73,6 +73,12 @@ def test_the_names_of_others_and_frames_and_lists():
     assert expected.cluster == "g"
     assert has_contrast_columns(["Anchor", "positive", "negative"])
     assert not has_contrast_columns(["anchor", "positive", "label"])
+
+
+def test_a_probing_set_is_something_else(contrasts, tmp_path):
+    contrasts.save(tmp_path / "set")
+    with pytest.raises(DataError, match="is a contrast set, which has no classes; `sentprobe pairs` evaluates"):
+        find_sets(tmp_path / "set")[0].load()
 
 
 def test_errors_name_the_line_and_the_column(tmp_path):
