@@ -336,8 +336,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path} cannot be read: {e}. Make the set again.") from e
     if (got := manifest.get("format")) == "contrast":
         raise DataError(
-            f"{folder} is a contrast set, which has no classes; `sentprobe pairs` evaluates encoders on it, and "
-            "`sentprobe show` prints what cues tell its positives from its contrasts."
+            f"{folder} is a contrast set, which has no classes; `sentprobe pairs` evaluates encoders on it."
         )
     if got not in (None, MANIFEST_FORMAT):
         raise DataError(f"{other_format(path, got, MANIFEST_FORMAT)} Make the set again.")

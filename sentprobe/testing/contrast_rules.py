@@ -19,7 +19,8 @@ from sentprobe.testing.verdict import Verdict, raise_failure, verdicts
 
 UNNATURAL = re.compile(r"\s\s|^\s|\s$|\s[.,;:?!](?:\s|$)|[,;:][.,;:]")
 """Doubled spaces, spaces at the ends and before punctuation, and punctuation after punctuation."""
-TRIED = 3000
+TRIED = 2000
+"""Sentences of the built-in corpus that a rule is tried on."""
 
 
 def check_contrast_rule(rule: ContrastRule, corpus: Corpus | None = None) -> None:

@@ -61,10 +61,6 @@ ISNT = sentence(f"""
 """)
 
 
-def french(text, *lines):
-    return words(text, *lines)
-
-
 FR_FIN = "Mood=Ind|Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"
 FR_SLEEP = words(
     "Marie dort ici.", "Marie PROPN 2 nsubj", f"dormir VERB 0 root {FR_FIN}", "ici ADV 2 advmod", ". PUNCT 2 punct"

@@ -40,6 +40,8 @@ TIMES = {
 TIME_LEMMAS = {language: frozenset(words.split()) for language, words in TIMES.items()}
 ASPECTS: tuple[str, ...] = ("Aspect", "Mood", "Number", "VerbForm", "Voice")
 """Features of a Polish verb that both tenses have."""
+MODALS = """can could will would shall should may might must use suppose"""
+ENGLISH_EXCEPTIONS = frozenset(MODALS.split())
 OTHER_TENSE = {"en": {"Pres": "Past", "Past": "Pres"}, "fr": {"Pres": "Imp", "Imp": "Pres"},
                "de": {"Pres": "Past", "Past": "Pres"}, "pl": {"Pres": "Past", "Past": "Pres"}}  # fmt: skip
 
@@ -74,38 +76,38 @@ def _has_time(s: Sentence) -> bool:
 
 
 def _in_tense(s: Sentence, verb: int, top: int, tense: str, language: str, context: Context) -> str | None:
-    assert s.feats is not None
     assert s.lemmas is not None
+    assert s.deprels is not None
     agent = subject(s, top)
-    if agent is None:
+    if agent is None or _has_no_counterpart(s, verb, top, language):
         return None
-    lemma, tag = s.lemmas[verb], tags(s)[verb]
-    if language == "en" and lemma in ("can", "could", "will", "would", "shall", "should", "may", "might", "must"):
-        return None
-    if language == "fr" and tag == "AUX" and any(s.deprels and s.deprels[i] == "aux:tense" for i in children(s, top)):
-        return None  # *a mangé* and *avait mangé* are both past
-    if language == "fr" and s.deprels and s.deprels[verb] != "cop" and lemma not in ("pouvoir", "devoir", "vouloir"):
-        return None  # a narrative present says what a past says
-    if (
-        language in ("de", "en")
-        and tag == "AUX"
-        and lemma in ("haben", "sein", "have")
-        and s.deprels
-        and s.deprels[verb] == "aux"
-    ):
-        return None  # *hat gesehen* and *hatte gesehen* are both past
-    if language == "en" and lemma in ("use", "suppose"):
-        return None  # *used to*
-    if language == "de" and lemma == "werden" and feature(s, top, "VerbForm") != "Part":
-        return None  # a future
-    number, person = feature(s, agent, "Number"), feature(s, agent, "Person") or "3"
-    if any(base(s.deprels[i]) == "conj" for i in children(s, agent)) if s.deprels else False:
-        number = "Plur"
     if language == "pl":
         return _polish(s, verb, agent, tense, context)
     if language == "en":
-        return _english(s.forms[verb].lower(), lemma, tag, tense, number, person, context)
+        coordinated = any(base(s.deprels[i]) == "conj" for i in children(s, agent))
+        number = "Plur" if coordinated else feature(s, agent, "Number")
+        person = feature(s, agent, "Person") or "3"
+        return _english(s.forms[verb].lower(), s.lemmas[verb], tags(s)[verb], tense, number, person, context)
     return context.plan.inflected(s, verb, Tense=tense)  # type: ignore[no-any-return]
+
+
+def _has_no_counterpart(s: Sentence, verb: int, top: int, language: str) -> bool:
+    """Whether the other tense of a verb would say the same, or something else than another time."""
+    assert s.lemmas is not None
+    assert s.deprels is not None
+    lemma, relation = s.lemmas[verb], s.deprels[verb]
+    match language:
+        case "en":  # modals, *used to*; *has seen* and *had seen* are both past
+            return lemma in ENGLISH_EXCEPTIONS or (lemma == "have" and relation == "aux")
+        case "fr":  # a narrative present says what a past says
+            return relation != "cop" and (
+                lemma not in ("pouvoir", "devoir", "vouloir")
+                or any(s.deprels[i] == "aux:tense" for i in children(s, top))
+            )
+        case "de":  # *hat gesehen* and *hatte gesehen* are both past; *wird sehen* is a future
+            is_future = lemma == "werden" and feature(s, top, "VerbForm") != "Part"
+            return is_future or (lemma in ("haben", "sein") and relation == "aux")
+    return False
 
 
 def _english(
