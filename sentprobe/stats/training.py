@@ -52,6 +52,8 @@ share of predictions that other training rows would change, until most of them w
 - κ is 2.4 for a system. For a difference of two systems that vary it is 1.4: the changes of both are in one sum, of
   which the square is twice the sum of their squares. Both were found in simulation: of 54 cells, on other seeds than
   those on which coverage was then measured.
+- Baselines and networks, of which halves are left out, and differences with them have 2 · share², or half of that for
+  two that vary: naive Bayes, most of whose answers may change, varies by more than the limit above.
 
 ``benchmarks/interval_coverage.py`` and ``benchmarks/fold_coverage.py`` measure the coverage of the intervals.
 """
@@ -84,6 +86,8 @@ USUAL_DF, JACKKNIFE_DF = 6.0, 4.0
 """What the usual variance and the jackknife weigh, as degrees of freedom."""
 FOLD_EXCESS, FOLD_EXCESS_OF_DIFFERENCE = 2.4, 1.4
 """κ of a system and of a difference of two: by how much the variance in folds exceeds that of rows."""
+OTHER_FOLD_EXCESS = 2.0
+"""κ of baselines and networks, and of differences with them, without the limit of linear probes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,8 +220,8 @@ class Systems:
         if all(resamples.folds is not None for _, resamples in retrained):
             changes = times * sum(spread.changes(resamples.groups) for spread, resamples in spreads)
             share = min(1.0, changes / tested) if tested > 0 else 0.0
-            factor = FOLD_EXCESS if len(varying) < 2 else FOLD_EXCESS_OF_DIFFERENCE
-            excess = factor * retrained[0][1].mutual * share**2 / (1 + share**2) * tested
+            is_linear = all(resamples.groups == LINEAR_GROUPS for _, resamples in retrained)
+            excess = fold_excess(share, len(varying), retrained[0][1].mutual if is_linear else None) * tested
             return [(excess, df), *((times * spread.dev[0], spread.dev[1]) for spread, _ in spreads)]
         factor = float(np.mean([self._usual_factor(system) for system, _ in retrained]))
         if len(spreads) < len(retrained):
@@ -248,6 +252,17 @@ class Systems:
 
     def _of_seeds(self, system: int) -> list[tuple[float, float]]:
         return [self.seeds[system].of_mean] if self.seeds and self.seeds[system].seeds > 1 else []
+
+
+def fold_excess(share: float, varying: int, mutual: float | None) -> float:
+    """By what share the variance in folds exceeds that of rows, of a system or of a difference of two that vary.
+
+    ``share`` is that of changes; ``mutual`` is known of linear probes only.
+    """
+    if mutual is None:
+        return OTHER_FOLD_EXCESS / max(1, varying) * share**2
+    factor = FOLD_EXCESS if varying < 2 else FOLD_EXCESS_OF_DIFFERENCE
+    return factor * mutual * share**2 / (1 + share**2)
 
 
 def usual_factor(changes: float, accuracy: float) -> float:

@@ -16,10 +16,12 @@ from sentprobe.stats.training import (
     JACKKNIFE_DF,
     MIN_SIGNAL,
     NETWORK_GROUPS,
+    OTHER_FOLD_EXCESS,
     USUAL,
     USUAL_DF,
     Retrained,
     Systems,
+    fold_excess,
     mutual_share,
     usual_factor,
 )
@@ -219,6 +221,21 @@ def test_in_folds_the_variance_of_rows_grows_with_the_share_of_changes():
     excess = rows * FOLD_EXCESS * excess_of(changes / rows)
     assert in_folds(correct).training_variance(0) == pytest.approx(excess)
     assert in_folds(correct).score(0).variance == pytest.approx(rows + excess)
+
+
+def test_in_folds_baselines_have_an_excess_without_a_limit():
+    assert fold_excess(0.8, 1, None) == pytest.approx(OTHER_FOLD_EXCESS * 0.64)
+    assert fold_excess(0.8, 2, None) == pytest.approx(OTHER_FOLD_EXCESS * 0.32)
+    assert fold_excess(0.8, 1, 0.6) == pytest.approx(FOLD_EXCESS * 0.6 * 0.64 / 1.64)
+    rng = np.random.default_rng(19)
+    correct = (rng.random((2, GROUPS, N)) < 0.7).astype(float)
+    linear = in_folds(correct).retrained
+    halves = replace(linear[1], groups=NETWORK_GROUPS)
+    systems = Systems(ScoredRows.of(N), correct[:, 0], [linear[0], halves])
+    changes = [systems._spread(i).changes(groups) for i, groups in enumerate((GROUPS, NETWORK_GROUPS))]
+    rows = (correct[0, 0] - correct[1, 0]).var(ddof=1) / N
+    share = min(1.0, sum(changes) / rows)
+    assert systems.difference(0, 1).variance == pytest.approx(rows * (1 + fold_excess(share, 2, None)))
 
 
 def test_with_many_classes_fewer_rows_help_each_other():
