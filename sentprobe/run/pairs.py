@@ -105,6 +105,8 @@ def evaluate_pairs(
     """
     names = _similarity_names(similarity)
     functions, aliases = named_encoders(encoders)
+    if taken := [name for name in functions if name in PAIR_BASELINES]:
+        raise UsageError(f"{taken[0]} is the name of a baseline; choose another one for the encoder.")
     # whatever is wrong with a file, nothing is computed before it is known
     sets = [pair_set for data, path in read_pairs(pairs, language) for pair_set in pair_sets(data, path)]
     _refuse_equal_names(sets)
