@@ -25,7 +25,7 @@ from sentprobe.core.folders import scratch_folder
 from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.data.dataset import Dataset
 from sentprobe.errors import DataError, RunError, UsageError
-from sentprobe.probes.baselines import BASELINES, ENCODER_BASELINES
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.results.inference import row_clusters
 from sentprobe.results.log import Log, open_log
 from sentprobe.results.records import ALIASES, RECIPES, Recipe, read_aliases, read_recipes, recipe_entries
@@ -43,7 +43,7 @@ SET_FACTS = ("name", "task", "version", "language", "digest", "labels", "rows", 
 """What is said of a set: nothing that may hold a sentence or a path."""
 FINDING_FACTS = ("code", "severity", "split", "count")
 RUN_FACTS = ("encoders", "probes", "seeds", "sentprobe", "days", ALIASES)
-BASELINE_NAMES = frozenset((*BASELINES, *ENCODER_BASELINES))
+BASELINE_NAMES = frozenset(ALL_BASELINES)
 """Which are the same for everybody."""
 UNKNOWN_LABEL = "(not a label of train)"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ from sentprobe.run.pair_scores import SIMILARITIES, Floats, PairScores, score_pa
 from sentprobe.run.pair_sets import QUESTIONS, TRIPLETS, Pairs, PairSet, pair_sets, read_pairs
 from sentprobe.run.scoring import versions
 
+ROWS = 4096
+"""Rows whose vectors are gathered at a time."""
+Near = Callable[[str], tuple[tuple[Floats, ...], int]]
+"""From the name of a similarity to how near texts are, and the dimension of their vectors."""
 LAYER = ", layer "
 """What joins the name of an encoder and that of one of its layers: each is a system of its own."""
 
@@ -101,6 +106,8 @@ def evaluate_pairs(
     names = _similarity_names(similarity)
     requested = named_encoders(encoders)
     functions = requested.by_name
+    if taken := [name for name in functions if name in PAIR_BASELINES]:
+        raise UsageError(f"{taken[0]} is the name of a baseline; choose another one for the encoder.")
     # whatever is wrong with a file, nothing is computed before it is known
     sets = [pair_set for data, path in read_pairs(pairs, language) for pair_set in pair_sets(data, path)]
     _refuse_equal_names(sets)
@@ -233,13 +240,12 @@ def _evaluate_encoder(
                 log.describe(**{ALIASES: alias_entries(named)})
         for pair_set in sets:
             for layer in layers:
-                columns = [vectors.column(pair_set, column, layer) for column in pair_set.texts]
                 for similarity in options.similarities:
                     cell = _cell(pair_set, *_system(name, identity, layer), similarity)
                     if identity is not None and cell.key in log.done:
                         continue
                     with _recorded(log, cell):
-                        _add(log, pair_set, cell, columns, seconds / len(sets))
+                        _add(log, pair_set, cell, partial(vectors.near, pair_set, layer), seconds / len(sets))
 
 
 def _rounded(identity: Any, half: bool) -> Any:
@@ -253,20 +259,21 @@ def _system(name: str, identity: str | None, layer: str | None) -> tuple[str, st
     return f"{name}{LAYER}{layer}", identity and f"{identity} layer={layer}"
 
 
-def _add(log: Log, pair_set: PairSet, cell: Cell, columns: Sequence[Floats], encode_seconds: float) -> None:
+def _add(log: Log, pair_set: PairSet, cell: Cell, near: Near, encode_seconds: float) -> None:
     """Score a cell and save it; of triplets, what other similarities give is recorded beside it."""
     started = time.perf_counter()
     assert cell.probe is not None
-    scored = score_pairs(pair_set, similarities(cell.probe, columns))
+    columns, dimension = near(cell.probe)
+    scored = score_pairs(pair_set, columns)
     further = {
-        name: score_pairs(pair_set, similarities(name, columns)).score
+        name: score_pairs(pair_set, near(name)[0]).score
         for name in SIMILARITIES
         if pair_set.task == TRIPLETS and name != cell.probe
     }
     seconds = {"encode": encode_seconds, "fit": 0.0, "score": time.perf_counter() - started}
     result = _result(pair_set, cell, scored)
     scores = {**result.scores, **further}
-    log.add(replace(result, scores=scores, dimension=columns[0].shape[1], seconds=seconds), scored.arrays)
+    log.add(replace(result, scores=scores, dimension=dimension, seconds=seconds), scored.arrays)
 
 
 def _result(pair_set: PairSet, cell: Cell, scored: PairScores) -> Result:
@@ -319,11 +326,21 @@ class _Vectors:
         """Names of layers; none if there is one only."""
         return next(iter(self.by_language.values()))[0].layers
 
-    def column(self, pair_set: PairSet, texts: Sequence[str], layer: str | None) -> Floats:
-        """The vectors (n, d) of a column of texts."""
+    def near(self, pair_set: PairSet, layer: str | None, similarity: str) -> tuple[tuple[Floats, ...], int]:
+        """How near the texts of a set are, (n,) each, as ``similarities`` gives them; and the dimension."""
         embeddings, number = self.by_language[pair_set.dataset.language if self.is_family else None]
         vectors = embeddings.vectors if layer is None else embeddings.layer(layer)
-        return np.asarray(vectors[[number[text] for text in texts]], np.float64)
+        chunks = [
+            similarities(
+                similarity,
+                [
+                    np.asarray(vectors[[number[text] for text in column[start : start + ROWS]]], np.float64)
+                    for column in pair_set.texts
+                ],
+            )
+            for start in range(0, len(pair_set), ROWS)
+        ]
+        return tuple(map(np.concatenate, zip(*chunks, strict=True))), int(vectors.shape[-1])
 
 
 # Baselines

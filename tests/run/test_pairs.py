@@ -197,6 +197,8 @@ def test_every_layer_is_a_system_of_its_own(tmp_path):
 def test_usage_errors(tmp_path):
     with pytest.raises(UsageError, match="Did you mean cosine"):
         evaluate_pairs(by_words, triplets(), tmp_path / "run", similarity="cosin")
+    with pytest.raises(UsageError, match="overlap is the name of a baseline"):
+        evaluate_pairs({"overlap": by_words}, triplets(), tmp_path / "run")
     with pytest.raises(UsageError, match="empty list"):
         evaluate_pairs(by_words, [], tmp_path / "run")
     with pytest.raises(UsageError, match="columns text, label; expected anchor, positive and contrast"):

@@ -29,8 +29,10 @@ WORD_BASELINES = ("copy",)
 """Those of spaces of words: words are left as they are."""
 PAIR_BASELINES = ("chance", "length", "overlap", "tf-idf")
 """Those of pairs of sentences, which compare texts: a coin, numbers of words, shared words, rare shared words."""
-ALL_BASELINES = tuple(dict.fromkeys((*BASELINES, *ENCODER_BASELINES, *WORD_BASELINES, *PAIR_BASELINES)))
-"""The names that no encoder can be given, in the order of columns."""
+ALL_BASELINES = tuple(
+    dict.fromkeys((*CONSTANT_BASELINES, "chance", *BASELINES, *ENCODER_BASELINES, *WORD_BASELINES, *PAIR_BASELINES))
+)
+"""The names that no encoder can be given, in the order of columns: of equally good ones, the first is the best."""
 BASELINE_TITLES = {
     "majority": "the most frequent label",
     "length": "the number of words",
