@@ -18,7 +18,7 @@ from sentprobe.published import PublishedRow
 from sentprobe.replicate import Claim, Difference, Models, PrintedResults
 from sentprobe.replicate.decide import verdict_of_tests
 from sentprobe.replicate.evidence import ClaimScore
-from sentprobe.replicate.statistics import Cells, CellTest, Tested
+from sentprobe.replicate.vocabulary import Cells, CellTest, Tested
 
 SHORT = "100"
 ROWS, TASKS, ACCURACY = 10_000, 10, 0.8

@@ -100,6 +100,16 @@ CELLS = [
     ("conneau2019", "4.5", "Dictionary - CSLS", "eo-en", "word_by_word", "bleu", 0.143),
     ("conneau2019", "4.10", "BiLSTM-max, translate-test", "sw", "XNLI", "accuracy", 0.618),
     ("conneau2019", "4.12", "XLM (MLM+TLM)", "ur", "XNLI", "accuracy", 0.673),
+    # p-values and ranges of Adi et al. (2017), and what findings are about besides
+    ("adi2017", "2", "ED-100 vs. CBOW-100", "en", "sentence_length", "p-value", 1.77e-147),
+    ("adi2017", "3", "ED-500 vs. ED-750", "en", "word_order", "p-value", 0.11),
+    ("adi2017", "4", "CBOW-750 vs. CBOW-1000", "en", "word_presence", "p-value", 0.3),
+    ("adi2017", "text", "CBOW", "en", "sentence_length", "highest accuracy", 0.65),
+    ("conneau2019", "3.6", "BiLSTM-Max", "en", "aggregate", "micro dev accuracy", 0.852),
+    ("conneau2019", "4.13", "encoder MLM, decoder MLM", "de-en", "unsupervised_translation", "bleu", 0.343),
+    ("conneau2019", "4.14", "MLM, both directions", "ro-en", "supervised_translation", "bleu", 0.356),
+    ("conneau2019", "4.15", "Nepali + Hindi", "ne", "language_model", "perplexity", 115.6),
+    ("conneau2019", "4.16", "Concat", "all", "word_vectors", "mean distance", 4.89),
 ]  # fmt: skip
 
 

@@ -141,7 +141,10 @@ def _show(answers: Sequence[Answer], format: str, *, everything: bool) -> None:
         tables.count_table(answers).print(console, blank_line=True)
     wide = console.width >= WIDE
     tables.answer_table(answers, wide=wide).print(console, blank_line=True)
-    for answer in answers if everything or len(answers) <= FEW else ():
+    explained = answers if everything or len(answers) <= FEW else ()
+    if not explained:
+        print_wrapped(console, "--all: what each claims, what decided or is missing, and its cells.", "dim")
+    for answer in explained:
         for text in (tables.explain(answer), *tables.run_notes(answer)):
             print_wrapped(console, text)
         console.print()

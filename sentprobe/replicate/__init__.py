@@ -4,7 +4,7 @@ from sentprobe.replicate.claim import FINDINGS, Claim
 from sentprobe.replicate.decide import Answer, answer
 from sentprobe.replicate.evidence import Models, Scope
 from sentprobe.replicate.printed import PrintedResults
-from sentprobe.replicate.statistics import BestOf, Correlated, Difference, Ordered
+from sentprobe.replicate.vocabulary import BestOf, Correlated, Difference, Ordered
 
 __all__ = [
     "FINDINGS",

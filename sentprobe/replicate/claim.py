@@ -12,7 +12,7 @@ from sentprobe.core.arguments import did_you_mean
 from sentprobe.core.plugins import Kind, part_repr
 from sentprobe.errors import UsageError
 from sentprobe.replicate.evidence import Models, Scope
-from sentprobe.replicate.statistics import BestOf, Cells, Correlated, Difference, Expected, Ordered, Statistic
+from sentprobe.replicate.vocabulary import BestOf, Cells, Correlated, Difference, Expected, Ordered, Statistic
 
 ABOUT = ("name", "paper", "where", "note")
 SCOPE: Mapping[str, type | tuple[type, ...]] = {

@@ -19,7 +19,7 @@ from typing import Literal
 
 from sentprobe.replicate.claim import Claim
 from sentprobe.replicate.evidence import Contrast, Evidence
-from sentprobe.replicate.statistics import Cells, CellTest, Expected, Statistic, Tested
+from sentprobe.replicate.vocabulary import Cells, CellTest, Expected, Statistic, Tested
 from sentprobe.stats import level as levels
 from sentprobe.stats.paired import binomial_p
 

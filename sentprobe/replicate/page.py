@@ -9,7 +9,16 @@ from functools import partial
 from sentprobe import __version__
 from sentprobe.published import papers
 from sentprobe.replicate.decide import Answer
-from sentprobe.replicate.tables import LEGEND, cell_rows, count_cells, headline, number_text, p_text, run_notes
+from sentprobe.replicate.tables import (
+    LEGEND,
+    cell_rows,
+    count_cells,
+    headline,
+    number_text,
+    p_text,
+    run_notes,
+    verdict_text,
+)
 from sentprobe.report.figure import NO_RUN
 from sentprobe.report.page.header import PageHeader
 from sentprobe.report.page.page import assemble, render_sections
@@ -85,7 +94,7 @@ def _row(answer: Answer) -> Mapping[str, object]:
         "published": f"{printed.outcome}: {number_text(printed)}" if printed else "",
         "number": f"{number_text(answer)}, p {p_text(answer.p)}" if answer.tests else "",
         "outcome": answer.outcome,
-        "verdict": f"{answer.outcome}, in part" if answer.untested else answer.outcome,
+        "verdict": verdict_text(answer),
         "why": answer.reason or answer.rule,
         "notes": [*filter(None, (claim.note,)), *run_notes(replace(answer, published=None))],
         "count": f"{count_cells(answer)} as claimed",

@@ -33,7 +33,7 @@ def count_table(answers: Sequence[Answer]) -> Table:
     papers = list(dict.fromkeys(answer.claim.paper for answer in answers))
     counts = Counter((answer.claim.paper, answer.outcome) for answer in answers)
     columns = [TableColumn([outcome], [counts[paper, outcome] for paper in papers]) for outcome in OUTCOMES]
-    return Table([TableColumn(["paper"], papers, "left"), *columns])
+    return Table([TableColumn(["paper"], [paper or "your own" for paper in papers], "left"), *columns])
 
 
 def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
@@ -58,7 +58,12 @@ LEGEND = (
 
 
 def _verdict(answer: Answer) -> CellText:
-    return CellText(answer.outcome, note="in part" if answer.untested else "", style=STYLES[answer.outcome])
+    return CellText(verdict_text(answer), style=STYLES[answer.outcome])
+
+
+def verdict_text(answer: Answer) -> str:
+    """The verdict, and whether some of what is claimed was not tested."""
+    return f"{answer.outcome}, in part" if answer.untested else answer.outcome
 
 
 def _number(answer: Answer) -> str:
@@ -83,7 +88,7 @@ def explain(answer: Answer) -> str:
     claim = answer.claim
     source = ", ".join(filter(None, (claim.paper, claim.where)))
     note = f" {claim.note}" if claim.note else ""
-    verdict = f"{answer.outcome.capitalize()}: {answer.reason or answer.rule}."
+    verdict = f"{verdict_text(answer).capitalize()}: {answer.reason or answer.rule}."
     return f"{claim.name} ({source}): {claim.sentence} {verdict}{note}"
 
 

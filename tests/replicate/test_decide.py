@@ -9,7 +9,7 @@ from sentprobe.published import rows_of
 from sentprobe.replicate import Correlated, Models, PrintedResults, Scope
 from sentprobe.replicate.decide import mean_cell, partial_conjunction, sign_counts, sign_test
 from sentprobe.replicate.evidence import Contrast
-from sentprobe.replicate.statistics import CellTest, rank_correlations
+from sentprobe.replicate.vocabulary import CellTest, rank_correlations
 
 
 def cells(*p_values):

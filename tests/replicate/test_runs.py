@@ -119,7 +119,7 @@ def test_four_encoders_are_too_few_for_a_correlation(tmp_path):
     found = verdict_on(run, statistic)
     assert (found.outcome, found.reason) == (
         "not tried",
-        "needs encoders: 5 or more encoders with scores on both sides",
+        "needs encoders: 5 or more encoders with scores on both sides that vary; there are 4 encoders",
     )
 
 

@@ -292,7 +292,11 @@ class Correlated(Statistic):
         sides = [evidence.scores(self.encoders, self._side(scope)) for scope in (self.first, self.second)]
         series = list(self._series(*sides))
         if not series:
-            reason = f"{self.encoders.name}: {MIN_ENCODERS} or more {self.over} with scores on both sides"
+            encoders = set.intersection(*({score.encoder for score in scores} for scores in sides))
+            reason = (
+                f"{self.encoders.name}: {MIN_ENCODERS} or more {self.over} with scores on both sides that vary; there "
+                f"are {len(encoders)} encoders"
+            )
             return Tested([], (reason,))
         expect = -1.0 if self.expect == "below" else 1.0
         cells, joint = _permuted(series, expect)
