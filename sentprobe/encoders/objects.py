@@ -35,6 +35,8 @@ class ModelObject:
         return self.encoder(texts)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "encoder":  # while it is copied
+            raise AttributeError(name)
         return getattr(self.encoder, name)
 
     def __repr__(self) -> str:
@@ -118,8 +120,10 @@ def _check_callable(model: Any) -> None:
 
 
 def _spec(scheme: str, model: Any, options: Mapping[str, str]) -> Spec:
-    forbidden = {"device", "dtype", "base", "backend", "trust_remote_code", "random"} & set(options)
-    if forbidden:
+    of_loading = {"device", "dtype", "base", "trust_remote_code", "random"}
+    if scheme == "st":  # an attribute of the model, which is not ours to change
+        of_loading.add("max")
+    if forbidden := of_loading & set(options):
         raise UsageError(f"{min(forbidden)}= is for models that are loaded; this one is in memory as it is.")
     return Spec(scheme, type(model).__name__, None, tuple(options.items()))
 

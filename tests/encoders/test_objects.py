@@ -1,5 +1,7 @@
 """Models in memory as encoders, against the libraries that they are of."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,13 @@ def test_a_model_of_sentence_transformers(pooled):
     assert_near(embed_texts(model, TEXTS).vectors, encoder(TEXTS), 1e-6)
     short = as_encoder(model, truncate_dim=3, prompt_name="query")
     assert_near(short(TEXTS), model.encode(TEXTS, truncate_dim=3, prompt_name="query"), 1e-6)
+    model.truncate_dim = 5
+    assert_near(as_encoder(model, truncate_dim=7)(TEXTS), model.encode(TEXTS, truncate_dim=7), 1e-6)
+    assert (model.truncate_dim, model.max_seq_length) == (5, 30)  # it is not ours
+    assert as_encoder(model)(TEXTS).shape[1] == 5
+    with pytest.raises(UsageError, match=r"max= is for models that are loaded"):
+        as_encoder(model, max=9)
+    assert copy(encoder)(["corn"]).shape == (1, 5)
 
 
 def test_a_model_of_transformers_with_its_tokenizer(bert):

@@ -69,6 +69,7 @@ DENSE_ONLY = ("normalize", "truncate_dim", "precision", "layer")
 """Options that a sparse model does not have."""
 EXCLUDE_EACH_OTHER = (("prompt", "prompt_name"), ("layer", "precision"))
 TRANSFORMER_ONLY = ("dtype", "max", "layer")
+ALL_DIMENSIONS = 1 << 30
 TEXTS_PER_PROCESS = 1024
 """Texts that one of several devices is sent at a time."""
 
@@ -113,6 +114,8 @@ class SentenceEncoder:
     """The hidden states that are pooled in place of the model's own vector, by number."""
     devices: tuple[str, ...] = ()
     """Where it encodes, if there are several."""
+    keep: int | None = None
+    """How many dimensions to keep in place of what the model says."""
 
     def __repr__(self) -> str:
         layers = f"layer {', '.join(map(str, self.layer_indices))}" if self.layer_indices else ""
@@ -131,6 +134,7 @@ class SentenceEncoder:
             normalize_embeddings=self.normalize,
             convert_to_numpy=True,
             show_progress_bar=False,
+            truncate_dim=self.keep,
             **({"device": list(self.devices)} if self.devices else {}),
         )
         vectors: FloatArray = np.asarray(output, dtype=np.float32)
@@ -281,13 +285,11 @@ def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: t
 
     normalize, precision = spec.choice("normalize", ("false", "true")) == "true", spec.choice("precision", PRECISIONS)
     truncate_dim, inner = spec.integer("truncate_dim"), model.transformers_model
-    if truncate_dim is not None:  # the vectors that are truncated are neither truncated nor scaled before
-        model.truncate_dim = None
     indices = _layer_indices(spec, model, dict(spec.options).get("layer"))
     source_normalize = normalize and truncate_dim is None
     identity = identity.with_facts(
         normalize=str(source_normalize).lower(),
-        truncate_dim=model.truncate_dim,
+        truncate_dim=model.truncate_dim if truncate_dim is None else None,
         layer=indices[0] if len(indices) == 1 else None,
         layer_pooling="model" if indices else None,
     )
@@ -296,7 +298,9 @@ def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: t
         cost = partial(count_tokens, model.tokenizer, max_length=model.max_seq_length, prompt=prompt)
         words = partial(input_embeddings, model.tokenizer, inner.get_input_embeddings())
     try:
-        (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False).shape
+        # what is truncated here is neither truncated nor scaled before
+        keep = None if truncate_dim is None else ALL_DIMENSIONS
+        (_, width) = model.encode(["a"], convert_to_numpy=True, show_progress_bar=False, truncate_dim=keep).shape
     except Exception as why:
         raise EncoderError(f"{spec} does not return one vector per text: {summarise_error(why)}.") from why
     if indices:
@@ -309,6 +313,7 @@ def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: t
         layers=tuple(map(str, indices)) if len(indices) > 1 else None,
         layer_indices=indices,
         devices=devices if len(devices) > 1 else (),
+        keep=keep,
     )  # fmt: skip
     return compress(spec, encoder, truncate_dim, precision, normalize=normalize and truncate_dim is not None)
 
