@@ -248,11 +248,8 @@ def make(
     check_writable(out)
     excluded = read_excluded(exclude) if exclude else ExcludedSentences()
     settings: dict[str, Any] = {"sizes": sizes, "length": length, "settings": set_, "as_published": as_published}
-    if (
-        (corpus_options.with_ is not None or treebanks)
-        and not contrasts.contrast
-        and not set(suite) & parametric_suites().keys()
-    ):
+    fetches = corpus_options.with_ is not None or treebanks
+    if fetches and not contrasts.contrast and not set(suite) & parametric_suites().keys():
         select_tasks(suite, task, **settings)  # its errors come before anything is annotated or downloaded
     if needs_annotation:
         with workers_of(jobs, cluster) as workers:

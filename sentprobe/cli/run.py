@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sentprobe.data.sources import Source
     from sentprobe.encoders.store import Store
     from sentprobe.run import Run
+    from sentprobe.run.inputs import NamedEncoders
 
 order = 70
 group = "Probe"
@@ -138,7 +139,6 @@ def run(
     columns = TableOptions.taken_from(options)
     request = RunOptions(probes=probe, probe_seeds=range(seed, seed + probe_seeds), **options)
     requested = named_encoders(encoder)
-    named, aliases = requested.by_name, requested.aliases
     paths = (os.fspath(_demo_sets(jobs)),) if is_first_picture else typed_paths((*paths, *data))
     sources = find_sets(
         paths, columns, task=task, language=language, as_task=as_task, as_language=as_language, train=train,
@@ -150,13 +150,13 @@ def run(
     resumes_run = (out / "results.jsonl").exists()  # sentprobe.run has the name, but takes a second to import
     store = open_store(no_store, store_limit)
     if dry_run:
-        return _print_plan(list(named), sources, request, store)
-    shipped = _add_demo_results(out, sources, named, aliases) if is_first_picture and _is_like_demo(request) else []
+        return _print_plan(list(requested.by_name), sources, request, store)
+    shipped = _add_demo_results(out, sources, requested) if is_first_picture and _is_like_demo(request) else []
     reads = [path for source in sources for path in source.paths]
     with workers_of(jobs, cluster, reads=reads, store=store) as workers:
         request = replace(request, store=store, jobs=workers, command=command_line())
         results = _evaluate(encoder, sources, out, request, shipped, resumes_run)
-    if is_first_picture and not any(result.cell.encoder in named for result in results):
+    if is_first_picture and not any(result.cell.encoder in requested.by_name for result in results):
         raise RunError(f"Nothing was computed: {results.failures[0].error}")
     _print_results(results)
     if is_first_picture:
@@ -272,15 +272,13 @@ def _is_like_demo(request: RunOptions) -> bool:
     return (request.probes, request.limit, request.folds) == (("linear",), None, None)
 
 
-def _add_demo_results(
-    out: Path, sources: Sequence[Source], encoders: Collection[str], aliases: Mapping[str, str]
-) -> list[str]:
+def _add_demo_results(out: Path, sources: Sequence[Source], requested: NamedEncoders) -> list[str]:
     """Check the encoders, and add the demo's results to a run; the names of the encoders that these are about."""
     from sentprobe.encoders.diagnosis import check_encoders
     from sentprobe.run.references import add_references, read_references
 
-    check_encoders(list(encoders))
-    aliased = {name: aliases.get(name) for name in encoders}
+    check_encoders(list(requested.by_name))
+    aliased = {name: requested.aliases.get(name) for name in requested.by_name}
     return add_references(out, read_references(), [source.load() for source in sources], aliased)
 
 

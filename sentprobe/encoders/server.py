@@ -68,7 +68,7 @@ class _OllamaResponse(msgspec.Struct):
     prompt_eval_count: int = 0
 
 
-class Answer(msgspec.Struct):
+class ServerReply(msgspec.Struct):
     """What a server returned."""
 
     rows: list[tuple[int, list[float] | str]]
@@ -83,7 +83,7 @@ class Protocol:
 
     name: str
     body: Callable[[Server, list[str]], dict[str, object]]
-    read: Callable[[Any], Answer]
+    read: Callable[[Any], ServerReply]
     hint: str
     """What to check if an answer is none."""
 
@@ -97,19 +97,19 @@ def _openai_body(server: Server, texts: list[str]) -> dict[str, object]:
     return body
 
 
-def _read_openai(content: Any) -> Answer:
+def _read_openai(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OpenAIResponse)
     tokens = response.usage.total_tokens if response.usage else 0
-    return Answer([(row.index, row.embedding) for row in response.data], tokens)
+    return ServerReply([(row.index, row.embedding) for row in response.data], tokens)
 
 
-def _read_ollama(content: Any) -> Answer:
+def _read_ollama(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OllamaResponse)
-    return Answer(list(enumerate(response.embeddings)), response.prompt_eval_count)
+    return ServerReply(list(enumerate(response.embeddings)), response.prompt_eval_count)
 
 
-def _read_tei(content: Any) -> Answer:
-    return Answer(list(enumerate(msgspec.convert(content, list[list[float]]))))
+def _read_tei(content: Any) -> ServerReply:
+    return ServerReply(list(enumerate(msgspec.convert(content, list[list[float]]))))
 
 
 OPENAI = Protocol("OpenAI", _openai_body, _read_openai, "Is {address} the right address? It usually ends in /v1.")
