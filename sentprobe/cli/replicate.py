@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sentprobe.replicate import Answer, Claim
 
 WIDE = 150
-"""Characters of a terminal that has room for claims beside their numbers."""
+"""Characters of a terminal that has room for names and intervals, too."""
 FEW = 5
 """Findings up to which each is explained below the table."""
 order = 95
@@ -143,7 +143,9 @@ def _show(answers: Sequence[Answer], format: str, *, everything: bool) -> None:
     tables.answer_table(answers, wide=wide).print(console, blank_line=True)
     explained = answers if everything or len(answers) <= FEW else ()
     if not explained:
-        print_wrapped(console, "--all: what each claims, what decided or is missing, and its cells.", "dim")
+        print_wrapped(
+            console, "--all: what decided or is missing, and the cells of each; --list: names of findings.", "dim"
+        )
     for answer in explained:
         for text in (tables.explain(answer), *tables.run_notes(answer)):
             print_wrapped(console, text)

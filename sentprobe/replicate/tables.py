@@ -37,7 +37,10 @@ def count_table(answers: Sequence[Answer]) -> Table:
 
 
 def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
-    """A row per finding: the number that it is about, and the verdict; ``wide``: also the claim, and what decided."""
+    """A row per finding: what is claimed, the verdict, and the number that it is about.
+
+    ``wide``: also the name of the finding, which ``--list`` has otherwise, the interval, and what decided.
+    """
     columns = [
         TableColumn(["finding"], [a.claim.name for a in answers], "left"),
         TableColumn(["claim"], [a.claim.sentence for a in answers], "left"),
@@ -48,7 +51,9 @@ def answer_table(answers: Sequence[Answer], *, wide: bool = True) -> Table:
         TableColumn(["p"], [p_text(a.p) for a in answers]),
         TableColumn(["decided by"], [a.reason or a.rule for a in answers], "left"),
     ]
-    return Table(columns if wide else [columns[0], *columns[2:-1]], notes=[LEGEND])
+    _, claim, verdict, count, number, _, p, _ = columns
+    narrow = [claim, verdict, count, number, p]
+    return Table(columns if wide else narrow, notes=[LEGEND])
 
 
 LEGEND = (
