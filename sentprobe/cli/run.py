@@ -192,8 +192,26 @@ def _evaluate(
         f"along with {listed([*shipped, 'baselines'])}; {count_of(request.jobs, 'job')}; "
         f"{'resuming in' if resumes_run else 'writing to'} {out}/"
     )
+    if note := _seedless_note(request):
+        announce(note)
     with printed_warnings(), progress_bar() as progress:
         return evaluate(encoders, sources, out, **vars(replace(request, progress=progress)))
+
+
+def _seedless_note(request: RunOptions) -> str:
+    """Which probes do not vary with the seeds that were requested; empty if all do, or if there is one seed."""
+    from sentprobe.probes.kind import kind_of
+    from sentprobe.report.names import listed
+
+    count = len(request.seed_list())
+    names = [name for name, probe in request.parsed_probes().items() if not kind_of(probe).seeded]
+    if count == 1 or not names:
+        return ""
+    subject = f"{listed(names)} {'has' if len(names) == 1 else 'have'} no random numbers"
+    return (
+        f"{subject}: on a set with a train and a test split, all {count} seeds give the same score. Seeds of the "
+        "encoder are what a claim about its training needs: sentprobe train --seeds."
+    )
 
 
 def _print_plan(encoders: Sequence[str], sources: Sequence[Source], request: RunOptions, store: Store | None) -> int:

@@ -6,6 +6,7 @@ from statistics import stdev
 
 import pytest
 
+from sentprobe.cli.run import _seedless_note
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.sources import find_sets
 from sentprobe.encoders.recipes import trainings
@@ -24,6 +25,7 @@ from sentprobe.results.run import join
 from sentprobe.results.sides import non_baseline_encoders, select_side, shown_names
 from sentprobe.run import Run, evaluate
 from sentprobe.run.info import add_recipe
+from sentprobe.run.options import RunOptions
 from sentprobe.run.repeat import repeat
 from sentprobe.serve.choices import probe_catalogue
 from sentprobe.tasks.example import Example
@@ -315,3 +317,10 @@ def test_several_encoders_are_not_loaded_as_one(place):
 
     with pytest.raises(UsageError, match="is several encoders, which only `sentprobe run` takes together"):
         load("seeds:three.toml")
+
+
+@pytest.mark.parametrize(("probe", "is_said"), [("linear", True), ("mlp?hidden=4&passes=2", False)])
+def test_seeds_of_a_probe_without_random_numbers_are_explained(probe, is_said):
+    note = _seedless_note(RunOptions(probes=[probe], probe_seeds=range(3)))
+    assert ("linear has no random numbers" in note and "all 3 seeds give the same score" in note) == is_said
+    assert _seedless_note(RunOptions(probes=["linear"])) == ""
