@@ -194,7 +194,7 @@ def show_contrasts(folder: Path, examples: int, seed: int, has_other_options: bo
     for path in contrast_folders(folder):
         contrast_set = ContrastSet.load(path)
         out().print(repr(contrast_set), markup=False)
-        if not examples and contrast_set.manifest.get("cues"):
+        if not examples and {"cues", "stages", "positives"} <= contrast_set.manifest.keys():
             print_contrasts(contrast_set.manifest)
         for kind in contrast_set.kinds if examples else ():
             rows = [row for row in contrast_set.rows if row.kind == kind]

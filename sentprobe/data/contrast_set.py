@@ -11,30 +11,27 @@ A plain table (CSV, TSV, JSON lines, Parquet) with at least the first three colu
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sentprobe.core.files import make_folder, write_atomically
 from sentprobe.core.hashing import digest
-from sentprobe.core.reader import Requested, read_rows, sample_table
+from sentprobe.core.reader import read_rows
 from sentprobe.core.seal import is_intact, other_format, read_document, seal_document
 from sentprobe.data.dataset import LINE_BREAKS, MANIFEST_FILE, ROWS_FILE, string_array
-from sentprobe.data.rows import column_names, frame_cells, list_cells
 from sentprobe.data.search import is_plain_file
-from sentprobe.data.tables import table_name
+from sentprobe.data.text_set import TextSet
 from sentprobe.errors import CorpusError, DataError
 
 CONTRAST_FORMAT, CONTRAST_VERSION = "contrast", 1
 TEXT_COLUMNS = ("anchor", "positive", "contrast")
 COLUMNS = (*TEXT_COLUMNS, "kind", "positive_kind", "id", "group")
-OTHER_NAMES = {"contrast": "negative"}
-"""What columns are also called: sentence-transformers has anchor, positive and negative."""
+MANIFEST_FIELDS = {"name": str, "language": str | None, "rules": dict, "counts": dict, "digest": str, "files": dict}
+"""What every manifest has, and of which type."""
 REMEDY = "Make the set again, or restore the file."
 
 
@@ -81,7 +78,7 @@ class ContrastRow(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ContrastSet:
+class ContrastSet(TextSet[ContrastRow]):
     """A contrast set: is the positive nearer to its anchor than the contrast is?
 
     Parameters
@@ -107,40 +104,22 @@ class ContrastSet:
     'Lee saw Kim .'
     """
 
-    name: str
-    rows: Sequence[ContrastRow]
-    language: str | None = None
     manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    # sentence-transformers has anchor, positive and negative
+    NAMES: ClassVar = {column: (column,) for column in COLUMNS} | {"contrast": ("contrast", "negative")}
+    REQUIRED: ClassVar = TEXT_COLUMNS
 
     def __repr__(self) -> str:
         language = f"{self.language}, " if self.language else ""
         counts = ", ".join(f"{kind or 'no kind'} {n:,}" for kind, n in self.counts.items())
         return f"ContrastSet({self.name!r}, {language}{len(self.rows):,} row{'s' * (len(self.rows) != 1)}: {counts})"
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ContrastRow]:
-        return iter(self.rows)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of contrasts, sorted; empty for rows without one."""
-        return tuple(sorted({row.kind for row in self.rows}))
-
     @property
     def counts(self) -> dict[str, int]:
         """Rows by kind."""
         by_kind = Counter(row.kind for row in self.rows)
         return {kind: by_kind[kind] for kind in self.kinds}
-
-    @cached_property
-    def digest(self) -> str:
-        """Sixteen hexadecimal digits over every field of every row, in order."""
-        state = hashlib.blake2b(digest_size=8)
-        for row in self.rows:
-            state.update(json.dumps(row, ensure_ascii=False).encode(errors="surrogatepass") + b"\n")
-        return state.hexdigest()
 
     def save(self, folder: Path | str) -> None:
         """Write the set to a folder: the rows as Parquet and as TSV and, last, the manifest.
@@ -195,7 +174,7 @@ class ContrastSet:
             raise DataError(f"{path} cannot be read: {e.strerror}. {REMEDY}") from None
         if digest(content) != manifest["files"].get(ROWS_FILE):
             raise DataError(f"{path} is not what the manifest describes: it was altered or is damaged. {REMEDY}")
-        rows = tuple(_checked(str(path), read_rows(str(path), [("--columns", name) for name in COLUMNS])))
+        rows = tuple(cls._rows(str(path), read_rows(str(path), [("--columns", name) for name in COLUMNS]), COLUMNS))
         contrast_set = cls(manifest["name"], rows, manifest["language"], manifest)
         if contrast_set.digest != manifest["digest"]:
             raise DataError(
@@ -228,10 +207,7 @@ class ContrastSet:
         if Path(path).is_dir():
             loaded = cls.load(path)
             return loaded if name is None else cls(name, loaded.rows, loaded.language, loaded.manifest)
-        table = str(path)
-        columns = _columns_among(sample_table(table, 1)[0])
-        rows = tuple(_completed(table, read_rows(table, _requested(columns)), columns))
-        return cls(name or table_name([table]), _not_empty(table, rows), language)
+        return cls._from_table(str(path), name, language)
 
     @classmethod
     def from_frame(cls, frame: Any, *, name: str = "contrasts", language: str | None = None) -> ContrastSet:
@@ -254,9 +230,7 @@ class ContrastSet:
         >>> ContrastSet.from_frame(frame)
         ContrastSet('contrasts', 1 row: no kind 1)
         """
-        columns = _columns_among([str(column) for column in column_names(frame)])
-        cells = frame_cells(frame, _requested(columns))
-        return cls._of_cells((values for values, _ in cells), columns, name, language)
+        return cls._from_frame(frame, name, language)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "contrasts", language: str | None = None) -> ContrastSet:
@@ -272,25 +246,19 @@ class ContrastSet:
         language
             A language code.
         """
-        listed = list(rows)
-        first = listed[0] if listed else ()
-        if isinstance(first, Mapping):
-            columns = _columns_among(list(map(str, first)))
-        else:
-            n = len(first) if isinstance(first, Sequence) and not isinstance(first, str) else 0
-            columns = {column: column for column in COLUMNS[: max(n, len(TEXT_COLUMNS))]}
-        cells = list_cells(listed, _requested(columns))
-        return cls._of_cells((values for values, _ in cells), columns, name, language)
+        return cls._from_rows(rows, name, language)
 
     @classmethod
-    def _of_cells(
-        cls, cells: Iterable[Sequence[str]], columns: Mapping[str, str], name: str, language: str | None
-    ) -> ContrastSet:
-        try:
-            rows = tuple(_completed(name, enumerate(cells), columns))
-        except CorpusError as e:
-            raise DataError(f"{name}: row {e.line} (the first is 0) has {e.got}; expected {e.expected}.") from None
-        return cls(name, _not_empty(name, rows), language)
+    def _row(cls, path: str, number: int, cells: Mapping[str, str]) -> ContrastRow:
+        """The row; a CorpusError for one that asks nothing."""
+        row = ContrastRow(**cells)
+        for column in TEXT_COLUMNS:
+            if not cells[column].strip():
+                raise CorpusError(path, number, f"an empty {column}", "a text in each of anchor, positive and contrast")
+        for first, second in combinations(TEXT_COLUMNS, 2):
+            if cells[first] == cells[second]:
+                raise CorpusError(path, number, f"a {second} that is its {first}", "different texts; remove the row")
+        return row
 
 
 def is_contrast_folder(folder: Path) -> bool:
@@ -311,63 +279,6 @@ def contrast_folders(path: Path | str) -> list[Path]:
     return sorted(file.parent for file in folder.rglob(MANIFEST_FILE) if is_contrast_folder(file.parent))
 
 
-def has_contrast_columns(names: Iterable[str]) -> bool:
-    """Whether a table with these columns is a contrast set."""
-    return _present(list(names)).keys() >= set(TEXT_COLUMNS)
-
-
-def _present(names: Sequence[str]) -> dict[str, str]:
-    """The columns of a contrast set that are among these names, and what they are called."""
-    by_name = {name.strip().lower(): name for name in names}
-    columns = {column: by_name[alias] for column, alias in OTHER_NAMES.items() if alias in by_name}
-    return columns | {column: by_name[column] for column in COLUMNS if column in by_name}
-
-
-def _columns_among(names: Sequence[str]) -> dict[str, str]:
-    """The same, in their usual order, with those of texts even if they are missing: to be reported as such."""
-    columns = _present(names)
-    return {column: columns.get(column, column) for column in COLUMNS if column in columns or column in TEXT_COLUMNS}
-
-
-def _requested(columns: Mapping[str, str]) -> Requested:
-    return [("--columns", name) for name in columns.values()]
-
-
-def _completed(
-    path: str, numbered_cells: Iterable[tuple[int, Sequence[str]]], columns: Mapping[str, str]
-) -> Iterator[ContrastRow]:
-    """The rows of a table that may lack some of the columns."""
-    positions = {column: i for i, column in enumerate(columns)}
-    complete = (
-        (number, [cells[positions[column]] if column in positions else "" for column in COLUMNS])
-        for number, cells in numbered_cells
-    )
-    return _checked(path, complete)
-
-
-def _checked(path: str, numbered_cells: Iterable[tuple[int, Sequence[str]]]) -> Iterator[ContrastRow]:
-    """The rows; a CorpusError for one that asks nothing."""
-    for number, cells in numbered_cells:
-        row = ContrastRow(*cells)
-        for column in TEXT_COLUMNS:
-            if not getattr(row, column).strip():
-                raise CorpusError(path, number, f"an empty {column}", "a text in each of anchor, positive and contrast")
-        try:
-            "".join(row).encode()
-        except UnicodeEncodeError:
-            raise CorpusError(path, number, "a lone surrogate", "text that can be written as UTF-8") from None
-        if row.contrast in (row.positive, row.anchor):
-            same = "positive" if row.contrast == row.positive else "anchor"
-            raise CorpusError(path, number, f"a contrast that is its {same}", "different texts; remove the row")
-        yield row
-
-
-def _not_empty(path: str, rows: tuple[ContrastRow, ...]) -> tuple[ContrastRow, ...]:
-    if not rows:
-        raise DataError(f"{path} has no rows; expected an anchor, a positive and a contrast in each.")
-    return rows
-
-
 def _read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a contrast set; a DataError if it is not as it was written."""
     path = folder / MANIFEST_FILE
@@ -381,6 +292,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path} has the format {got!r}; expected {CONTRAST_FORMAT!r}, that of a contrast set.")
     if (got := manifest.get("version")) != CONTRAST_VERSION:
         raise DataError(f"{other_format(path, got, CONTRAST_VERSION)} {REMEDY}")
+    wrong = [name for name, expected in MANIFEST_FIELDS.items() if not isinstance(manifest.get(name, ...), expected)]
+    if wrong:
+        raise DataError(f"{path} is not the manifest of a contrast set: it lacks {', '.join(wrong)}. {REMEDY}")
     if not is_intact(manifest):
         raise DataError(f"{path} is not as it was written: its checksum does not match. {REMEDY}")
     del manifest["checksum"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,11 @@ import numpy.typing as npt
 from sentprobe.core.arguments import StrOrPath
 from sentprobe.core.hashing import digest
 from sentprobe.core.reader import sample_table
-from sentprobe.data.contrast_set import ContrastSet, contrast_folders, has_contrast_columns
+from sentprobe.data.contrast_set import ContrastSet, contrast_folders
 from sentprobe.data.dataset import Dataset
 from sentprobe.data.layouts import LAYOUTS
 from sentprobe.data.rows import column_names
-from sentprobe.data.scored_pairs import NAMES, ScoredPairs, has_pair_columns
+from sentprobe.data.scored_pairs import NAMES, ScoredPairs, score_of
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, TooFewError, UsageError
 from sentprobe.tasks import Example
@@ -92,7 +93,9 @@ def read_pairs(pairs: Pairs | Sequence[Pairs], language: str | None = None) -> l
     if isinstance(first, Mapping):
         kind = _type_of([str(name) for name in first], "The first row")
     else:
-        is_triplet = isinstance(first, Sequence) and len(first) > 2 and isinstance(first[2], str)
+        third = first[2] if isinstance(first, Sequence) and len(first) > 2 else None
+        # of a CSV file that a user has read, scores are strings as well
+        is_triplet = isinstance(third, str) and math.isnan(score_of(third))
         kind = ContrastSet if is_triplet else ScoredPairs
     return [(kind.from_rows(listed, language=language), None)]
 
@@ -137,9 +140,9 @@ def _transfer_pairs(folder: str) -> Iterator[ScoredPairs]:
 
 def _type_of(names: Sequence[str], what: str) -> type[ContrastSet] | type[ScoredPairs]:
     """What a table with these columns is."""
-    if has_contrast_columns(names):
+    if ContrastSet.has_columns(names):
         return ContrastSet
-    if has_pair_columns(names):
+    if ScoredPairs.has_columns(names):
         return ScoredPairs
     scores = ", ".join(NAMES["score"])
     raise UsageError(

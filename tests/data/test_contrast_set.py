@@ -3,7 +3,8 @@ import json
 import pytest
 
 from sentprobe import ContrastSet, find_sets
-from sentprobe.data.contrast_set import COLUMNS, ContrastRow, contrast_folders, has_contrast_columns, is_contrast_folder
+from sentprobe.core.seal import seal_document
+from sentprobe.data.contrast_set import COLUMNS, ContrastRow, contrast_folders, is_contrast_folder
 from sentprobe.errors import CorpusError, DataError, UsageError
 
 ROWS = [
@@ -71,8 +72,8 @@ def test_the_names_of_others_and_frames_and_lists():
     assert ContrastSet.from_rows([{"anchor": "a", "positive": "b", "contrast": "c", "group": "g"}]).rows == (expected,)
     assert ContrastSet.from_rows([("a", "b", "c")]).rows[0].cluster == "a"
     assert expected.cluster == "g"
-    assert has_contrast_columns(["Anchor", "positive", "negative"])
-    assert not has_contrast_columns(["anchor", "positive", "label"])
+    assert ContrastSet.has_columns(["Anchor", "positive", "negative"])
+    assert not ContrastSet.has_columns(["anchor", "positive", "label"])
 
 
 def test_a_probing_set_is_something_else(contrasts, tmp_path):
@@ -90,13 +91,17 @@ def test_errors_name_the_line_and_the_column(tmp_path):
     with pytest.raises(CorpusError, match=r"bad\.csv:2: got an empty positive"):
         ContrastSet.read(path)
     path.write_text("anchor,positive,kind\na,b,c\n")
-    with pytest.raises(UsageError, match="no column 'contrast'"):
+    with pytest.raises(
+        UsageError, match=r"none for contrast\. Expected one of these names: contrast: contrast, negative"
+    ):
         ContrastSet.read(path)
     path.write_text("anchor,positive,contrast\n")
     with pytest.raises(DataError, match="has no rows"):
         ContrastSet.read(path)
     with pytest.raises(DataError, match="has a contrast that is its anchor"):
         ContrastSet.from_rows([("a", "b", "c"), ("a", "b", "a")])
+    with pytest.raises(DataError, match=r"row 0 .* has a positive that is its anchor"):
+        ContrastSet.from_rows([("a", "a", "c")])
     with pytest.raises(DataError, match="lone surrogate"):
         ContrastSet.from_rows([("a", "b", "c\ud800")])
 
@@ -123,3 +128,16 @@ def test_what_was_altered_is_not_read(contrasts, tmp_path):
         ContrastSet.load(tmp_path)
     with pytest.raises(DataError, match="expected the folder of a contrast set"):
         ContrastSet.load(tmp_path / "none")
+
+
+def test_a_manifest_without_its_fields_is_not_read(contrasts, tmp_path):
+    contrasts.save(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    about = json.loads(manifest.read_text())
+    del about["files"], about["language"]
+    manifest.write_bytes(seal_document(about))
+    with pytest.raises(DataError, match=r"manifest\.json .* lacks language, files\. Make the set again"):
+        ContrastSet.load(tmp_path)
+    manifest.write_bytes(seal_document({**about, "language": None, "files": []}))
+    with pytest.raises(DataError, match=r"manifest\.json .*files"):
+        ContrastSet.load(tmp_path)

@@ -1,7 +1,7 @@
 import pytest
 
 from sentprobe import ScoredPairs
-from sentprobe.data.scored_pairs import ScoredPair, has_pair_columns
+from sentprobe.data.scored_pairs import ScoredPair
 from sentprobe.errors import CorpusError, DataError, UsageError
 
 STS = "genre\tsentence1\tsentence2\tscore\nnews\tA man sings .\tHe sings .\t4.2\nnews\tA man sings .\tA cat eats .\t0\n"
@@ -42,7 +42,7 @@ def test_published_layouts_are_read(text, pairs, is_binary, tmp_path):
     assert [row[:4] for row in read] == pairs
     assert read.is_binary is is_binary
     assert read.name == "pairs"
-    assert has_pair_columns(text.splitlines()[0].split("\t"))
+    assert ScoredPairs.has_columns(text.splitlines()[0].split("\t"))
 
 
 def test_frames_and_lists_are_the_same_set():
@@ -71,3 +71,13 @@ def test_errors_name_the_line(tmp_path):
         ScoredPairs.read(path)
     with pytest.raises(DataError, match="has the score 'x'"):
         ScoredPairs.from_rows([("a", "b", 1), ("a", "b", "x")])
+    with pytest.raises(DataError, match="lone surrogate"):
+        ScoredPairs.from_rows([("a", "b\ud800", 1), ("a", "b", 0)])
+
+
+def test_pairs_of_questions_are_read(tmp_path):
+    path = tmp_path / "qqp.tsv"
+    path.write_text(
+        "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n0\t1\t2\tWho ?\tWhy ?\t0\n1\t3\t4\tWho ?\tWho is it ?\t1\n"
+    )
+    assert [row[:3] for row in ScoredPairs.read(path)] == [("Who ?", "Why ?", 0.0), ("Who ?", "Who is it ?", 1.0)]

@@ -33,6 +33,8 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         first, beginning = min(subtree(s, clause)), token_span(s, [min(subtree(s, clause))])
         if first != verb + 1 or beginning is None or finite(s, clause) is None:
             continue
+        if s.deprels[first] != "mark" and s.forms[first].lower() == "that":
+            continue  # *that that* reads like a slip
         words = list(words_of(s))
         at = beginning[0]
         if s.deprels[first] == "mark" and s.forms[first] == "that":

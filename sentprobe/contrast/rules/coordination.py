@@ -57,7 +57,8 @@ def _conjuncts(s: Sentence, first: int, second: int) -> tuple[tuple[int, int], t
     names = [i for i in (first, second) if upos[i] != "PROPN" and s.forms[i][0].isupper() and i]
     if not {(s.lemmas or s.forms)[i].lower() for i in (first, second)}.isdisjoint(DETERMINERS):
         return None
-    if names and base(s.deprels[first]) in ("compound", "amod", "nmod"):
+    relation = base(s.deprels[first])
+    if (names and relation in ("compound", "amod", "nmod")) or (upos[first] == "PROPN" and relation == "compound"):
         return None  # part of a title
     if upos[first] == "ADJ":
         if base(s.deprels[first]) == "root" or len(inside) > 2:

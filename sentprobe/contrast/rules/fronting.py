@@ -77,7 +77,7 @@ def rewrite(s: Sentence, context: Context) -> Iterator[str]:
         return
     if not_main(s, top):
         return
-    if "Abbr=Yes" in (s.feats or ("",) * len(s))[-2] or not FOCUS.isdisjoint(lower_lemmas(s)):
+    if "Abbr=Yes" in (s.feats or ("",) * len(s))[-2] or "." in s.forms[-2] or not FOCUS.isdisjoint(lower_lemmas(s)):
         return  # its full stop is that of the sentence
     move = _german if language == "de" else _with_comma if language in COMMA else _without_comma
     for words in move(s, top, agent, language):
@@ -102,6 +102,8 @@ def _is_adverbial(s: Sentence, i: int, language: str) -> bool:
     relation = s.deprels[i]
     if base(relation) == "advcl":
         first = s.forms[min(subtree(s, i))].lower()
+        if tags(s)[i] == "ADJ" and subject(s, i) is None:
+            return False  # *if possible* is about what it stands next to
         return first in MARKS[language].split() and tags(s)[i] in ("VERB", "ADJ", "AUX")
     before = min(subtree(s, i)) - 1
     follows_adverb = before >= 0 and tags(s)[before] in ("ADV", "PROPN")  # *later today*, *on Saturday morning*
@@ -114,6 +116,8 @@ def _is_adverbial(s: Sentence, i: int, language: str) -> bool:
     cases = [j for j in children(s, i) if base(s.deprels[j]) == "case"]
     if (s.lemmas or s.forms)[i].lower() in COMMENTS:
         return False
+    if tags(s)[i] == "NUM" and not any(map(str.isdigit, s.forms[i])):
+        return False  # *in one* is no year
     if not cases:
         if language == "de":
             return s.forms[i].isdigit() and len(s.forms[i]) == 4

@@ -19,8 +19,8 @@ from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
 DETERMINER_LIKE = {
-    "en": """last next same other such many several few own first second third mere very certain whole only late more
-        most less entire various numerous past former latter single main different able due st. saint""",
+    "en": """last next same other such much many several few own first second third mere very certain whole only late
+        more most less entire various numerous past former latter single main different able due st. saint""",
     "fr": """même autre tel dernier prochain premier deuxième troisième seul propre plusieurs divers différent
         ancien""",
     "de": """letzt letzter nächst nächster ganz einzig ander viel mehrere verschieden eigen erst zweit gesamt""",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sentprobe.contrast import ContrastRule, RowsRead
-from sentprobe.contrast.draft import is_statement, replaced, token_span, written
+from sentprobe.contrast.draft import is_statement, replaced, subject, token_span, written
 from sentprobe.corpus.languages import code_of
-from sentprobe.corpus.syntax import base, tags
+from sentprobe.corpus.syntax import base, feature, tags
 from sentprobe.sentence import Sentence
 from sentprobe.tasks import Context
 
@@ -83,6 +83,10 @@ BLOCKING = frozenset(BLOCKING_WORDS.split())
 DEGREE_WORDS = """very really extremely particularly especially sehr überaus bardzo besonders"""
 DEGREES = frozenset(DEGREE_WORDS.split())
 """Adverbs that have their synonym only before an adjective or adverb."""
+NO_DEGREE = frozenset(["much", "many", "few", "little", "same", "own", "first", "last"])
+"""Words that *very* alone goes with; so do superlatives."""
+NUMBERS_OF = frozenset(["dozen", "ten", "hundred", "thousand", "million", "billion", "more", "other"])
+"""Words that *many* alone goes with."""
 NOMINAL = frozenset({"i", "oraz"})
 """Conjunctions that have their synonym only between nouns."""
 LATE = frozenset({"gdyż", "jedoch", "allerdings", "da", "lecz", "aussi"})
@@ -115,20 +119,29 @@ def _fits(s: Sentence, i: int, form: str) -> bool:
     ):
         return False
     head, before = s.heads[i], s.forms[i - 1].lower() if i else ""
-    if before in BLOCKING or (form in DEGREES and (tags(s)[head] not in ("ADJ", "ADV") or i + 1 != head)):
+    if before in BLOCKING or (form in DEGREES and not _takes_degree(s, i, head)):
         return False
     if form in NOMINAL:
         linked = {tags(s)[head], tags(s)[s.heads[head]]} if head >= 0 and s.heads[head] >= 0 else {""}
         return i > 0 and s.deprels[i] == "cc" and linked <= {"NOUN", "PROPN"}
     if tags(s)[i] == "ADJ":
-        return base(s.deprels[i]) == "amod" and i < head
+        return base(s.deprels[i]) == "amod" and i < head and (s.lemmas or s.forms)[head].lower() not in NUMBERS_OF
     if tags(s)[i] == "ADP":
-        return s.deprels[i] == "case" and i < head
+        in_name = i > 0 and tags(s)[i - 1] == tags(s)[i + 1] == "PROPN"  # *Kingston upon Hull*
+        return s.deprels[i] == "case" and i < head and not in_name
     if form == "but":
-        return s.deprels[i] == "cc" and "not" not in s.forms[:i] and "n't" not in s.forms[:i]
+        excepts = tags(s)[head] not in ("VERB", "AUX", "ADJ") and subject(s, head) is None  # *any day but Tuesday*
+        return s.deprels[i] == "cc" and not excepts and "not" not in s.forms[:i] and "n't" not in s.forms[:i]
     if form in ("auch", "ebenfalls"):
         return i > 0 and tags(s)[i - 1] in ("AUX", "VERB") and tags(s)[head] in ("VERB", "ADJ")
     return True
+
+
+def _takes_degree(s: Sentence, i: int, head: int) -> bool:
+    """Whether an adverb of degree stands before an adjective or adverb with which its synonym can stand as well."""
+    if tags(s)[head] not in ("ADJ", "ADV") or i + 1 != head:
+        return False
+    return s.forms[head].lower() not in NO_DEGREE and feature(s, head, "Degree") != "Sup"
 
 
 contrast_rule = ContrastRule(
