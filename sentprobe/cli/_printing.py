@@ -5,7 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from sentprobe.results.run import Run
 
 
 @contextmanager
@@ -101,3 +104,24 @@ def print_published(task: str, language: str | None = None, note: str = "") -> N
         print_wrapped(out(), line, "dim")
     if lines and note:
         print_wrapped(out(), note, "dim")
+
+
+def print_results(results: Run) -> None:
+    """Print the table of a run, and what is wrong with its encoders."""
+    from sentprobe.console import print_symptoms, say
+    from sentprobe.core.formatting import printable
+    from sentprobe.report.summary import summarise
+    from sentprobe.report.tables import print_table
+    from sentprobe.run.info import read_diagnoses, read_sent, read_unloadable
+
+    print_table(summarise(results))
+    # layers that are systems of their own share a diagnosis
+    diagnoses = {diagnosis.digest or diagnosis.name: diagnosis for diagnosis in reversed(read_diagnoses(results))}
+    for diagnosis in reversed(diagnoses.values()):
+        # of languages there was a warning before anything was computed, and the notes of the table have it
+        symptoms = [(s.code, s.message) for s in diagnosis.symptoms if s.code != "wrong-language"]
+        print_symptoms(diagnosis.name, symptoms)
+    for name, when, sent in read_sent(results.info):
+        say(printable(f"note: {name} {sent} ({when})."))
+    for name, why in read_unloadable(results.info).items():
+        say(printable(f"note: {name} cannot be loaded again: {why}."))

@@ -70,14 +70,12 @@ def pairs(
     out: Path
         The folder to write to, or to resume in. Default: run.
     """
-    from sentprobe.cli._printing import printed_warnings
+    from sentprobe.cli._printing import print_results, printed_warnings
     from sentprobe.console import announce, err, progress_bar
     from sentprobe.core.arguments import resolve_jobs
     from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import find_sets
     from sentprobe.errors import UsageError
-    from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import print_table
     from sentprobe.run.loop import evaluate
     from sentprobe.run.pair_sets import read_pairs
     from sentprobe.run.pairs import evaluate_pairs
@@ -106,6 +104,6 @@ def pairs(
         results = evaluate_pairs(
             encoder, list(paths), out, similarity=similarity, language=as_language, progress=progress, **options
         )
-    print_table(summarise(results))
+    print_results(results)
     err().print(f"\n{count_of(len(results), 'result')}, written to {out}/", markup=False)
     return 2 if failed or results.failures else 0

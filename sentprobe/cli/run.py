@@ -126,6 +126,7 @@ def run(
         The file of English pairs to train XNLI probes on. Default: one in the same folder.
     """
     from sentprobe.cli._options import command_line, open_store, typed_paths, workers_of
+    from sentprobe.cli._printing import print_results
     from sentprobe.console import announce, err
     from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import filter_by_suite, find_sets
@@ -158,7 +159,7 @@ def run(
         results = _evaluate(encoder, sources, out, request, shipped, resumes_run)
     if is_first_picture and not any(result.cell.encoder in requested.by_name for result in results):
         raise RunError(f"Nothing was computed: {results.failures[0].error}")
-    _print_results(results)
+    print_results(results)
     if is_first_picture:
         _print_next_steps(shipped, encoder, out)
     err().print(f"\n{count_of(len(results), 'result')}, written to {out}/", markup=False)
@@ -229,25 +230,6 @@ def _print_plan(encoders: Sequence[str], sources: Sequence[Source], request: Run
 def _names(names: Sequence[str], available: Collection[str], noun: str) -> str:
     """Controls or measures, as they are announced."""
     return "" if not names else f", all {noun}s" if {*available} <= {*names} else f", {noun} {' and '.join(names)}"
-
-
-def _print_results(results: Run) -> None:
-    """Print the table of a run, and what is wrong with its encoders."""
-    from sentprobe.console import print_symptoms, say
-    from sentprobe.core.formatting import printable
-    from sentprobe.report.summary import summarise
-    from sentprobe.report.tables import print_table
-    from sentprobe.run.info import read_diagnoses, read_sent, read_unloadable
-
-    print_table(summarise(results))
-    for diagnosis in read_diagnoses(results):
-        # of languages there was a warning before anything was computed, and the notes of the table have it
-        symptoms = [(s.code, s.message) for s in diagnosis.symptoms if s.code != "wrong-language"]
-        print_symptoms(diagnosis.name, symptoms)
-    for name, when, sent in read_sent(results.info):
-        say(printable(f"note: {name} {sent} ({when})."))
-    for name, why in read_unloadable(results.info).items():
-        say(printable(f"note: {name} cannot be loaded again: {why}."))
 
 
 def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:

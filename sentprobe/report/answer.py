@@ -27,6 +27,7 @@ from sentprobe.report.rivals import (
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.results.metric import Metric, metric_named
+from sentprobe.results.run_kinds.pairs import SET_NOTES
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
 
@@ -53,10 +54,35 @@ def answer(summary: Summary) -> tuple[str, ...]:
     """
     broken = broken_encoders(summary.diagnoses)
     working = [i for i, column in enumerate(summary.columns) if column.encoder not in broken]
+    about = replace(
+        restricted(summary, working, _disjoint_sets(summary)),
+        hidden_columns=summary.hidden_columns,
+        hidden_sets=summary.hidden_sets,
+    )
     if len(working) == len(summary.columns):
-        return _about_encoders(summary)
-    about = replace(restricted(summary, working, range(len(summary.sets))), hidden_columns=summary.hidden_columns)
-    return (*(_about_encoders(about) if working else ()), _broken(summary, broken))
+        return _about_encoders(about, _pairs_tested(summary))
+    return (*(_about_encoders(about, _pairs_tested(summary)) if working else ()), _broken(summary, broken))
+
+
+def _disjoint_sets(summary: Summary) -> list[int]:
+    """The sets without those whose rows are counted in others: of pairs by kind, the whole, or kinds that are few."""
+    repeated: set[int] = set()
+    for i, s in enumerate(summary.sets):
+        parts = [
+            j
+            for j, part in enumerate(summary.sets)
+            if s.task in SET_NOTES and part.task == s.task and part.name.startswith(f"{s.name}/")
+        ]
+        if parts:
+            # where some rows have no kind, the kinds would not speak of all
+            covers = sum(summary.sets[j].n["te"] for j in parts) == s.n["te"]
+            repeated.update([i] if covers else parts)
+    return [i for i in range(len(summary.sets)) if i not in repeated]
+
+
+def _pairs_tested(summary: Summary) -> int:
+    """On how many sets two encoders are compared, over which their tests are adjusted."""
+    return sum(s.pair is not None for s in summary.sets)
 
 
 def _broken(summary: Summary, broken: Mapping[str, str]) -> str:
@@ -68,20 +94,20 @@ def _broken(summary: Summary, broken: Mapping[str, str]) -> str:
     return plain(f"{listed(list(names))} {is_are} broken: {its_their} scores say nothing, and are not counted here.")
 
 
-def _about_encoders(accuracies: Summary) -> tuple[str, ...]:
+def _about_encoders(accuracies: Summary, pairs_tested: int) -> tuple[str, ...]:
     summary = _judged(accuracies)
     sets = [i for i, s in enumerate(summary.sets) if any(cell is not None for cell in s.cells)]
     if not sets or not metric_named(summary.metric).compared:
         return ()
     compared = [i for i in sets if any(cell is not None and cell.against for cell in summary.sets[i].cells)]
     if not compared:
-        return (_without_baselines(summary, sets), *_between_encoders(summary))
+        return (_without_baselines(summary, sets), *_between_encoders(summary, pairs_tested))
     tested = [i for i in compared if any(_p(against) for against in _comparisons(summary, i))]
     if not tested:
         return (_untested(summary, compared),)
     who, nobody = _who(summary, tested), _nobody(summary, tested)
     return (
-        *_between_encoders(summary),
+        *_between_encoders(summary, pairs_tested),
         who,
         *nobody,
         *_saturated(summary, tested),
@@ -94,7 +120,7 @@ def _about_encoders(accuracies: Summary) -> tuple[str, ...]:
 def answer_note(summary: Summary) -> str:
     """What the sentences rest on; empty where nothing was tested."""
     tested = [s for i, s in enumerate(summary.sets) if any(map(_p, _comparisons(summary, i)))]
-    pairs = sum(s.pair is not None for s in summary.sets)
+    pairs = _pairs_tested(summary)
     between = f", between the two encoders adjusted by Holm over the {pairs} sets" if pairs > 1 else ""
     tests = f"Paired tests on the same test rows at {alpha_text(NBSP)}"
     if not tested:
@@ -302,7 +328,7 @@ def _without_baselines(summary: Summary, sets: Sequence[int]) -> str:
     )
 
 
-def _between_encoders(summary: Summary) -> list[str]:
+def _between_encoders(summary: Summary, pairs_tested: int) -> list[str]:
     """The encoders against each other: two by their paired tests, more by who is better than every other one."""
     compared = rivals(summary.columns)
     if not compared or (summary.hidden_columns and not any(s.pair for s in summary.sets)):
@@ -321,7 +347,7 @@ def _between_encoders(summary: Summary) -> list[str]:
                 for i, pair in pairs.items()
                 if pair.better is None or max(pair.worse_by, pair.better_by) <= summary.margin
             }
-            sentences += equality_sentences(first, second, bounds, summary.margin, len(pairs))
+            sentences += equality_sentences(first, second, bounds, summary.margin, pairs_tested)
         return sentences
     leads: dict[str, list[str]] = {}
     lettered = [i for i, s in enumerate(summary.sets) if s.letters_about is not None]

@@ -121,7 +121,8 @@ def probe_encoder(
             context.log.describe(**{UNLOADABLE_KEY: [[name, why]]})
         write_training_score(context.log, name, identity, info.training_score)
         if not isinstance(encoder, Family):  # of which each member has a language of its own
-            write_languages(context.log, name, identity, encoder, [prepared.splits for prepared in sets])
+            of_sets = [(prepared.splits.language, prepared.splits.test.texts) for prepared in sets]
+            write_languages(context.log, name, identity, encoder, of_sets)
     loadable_name = None if function or is_fitted else counterpart or name
     loaded = LoadedEncoder(name, title, encoder, identity, info.layers, loadable_name)
     try:
@@ -209,9 +210,10 @@ def _encode_missing(
     extended = embeddings.plus(new)
     # diagnoses of a family are about its members, which can be run alone
     if not embeddings.tables and sets[0].plain is None and not isinstance(loaded.encoder, Family):
-        splits = [prepared.splits for prepared in sets]
+        splits = [split for s in sets for split in (s.splits.train, s.splits.dev, s.splits.test)]
+        texts = (text for split in splits for text in split.texts)  # other inputs are mostly single words
         write_diagnosis(
-            context.log, options.store, loaded.name, loaded.identity, loaded.encoder, new, splits, half=options.half
+            context.log, options.store, loaded.name, loaded.identity, loaded.encoder, new, texts, half=options.half
         )
     return extended
 

@@ -42,7 +42,6 @@ from sentprobe.results.records import INFO, Recipe, read_aliases
 from sentprobe.results.run import Run
 
 if TYPE_CHECKING:
-    from sentprobe.data.splits import Splits
     from sentprobe.encoders.embed import Embeddings
     from sentprobe.encoders.store import Store
     from sentprobe.results.log import Log
@@ -54,6 +53,8 @@ UNLOADABLE_KEY = "unloadable"
 SENT_KEY = "sent"
 TRAINING_KEY = "training"
 DIAGNOSES_KEY = "diagnoses"
+LAYER = ", layer "
+"""What joins the name of an encoder and that of one of its layers, where each is a system of its own."""
 LANGUAGES_KEY = "languages"
 
 
@@ -295,16 +296,14 @@ def write_diagnosis(
     identity: str | None,
     encoder: Any,
     embeddings: Embeddings,
-    sets: Sequence[Splits],
+    texts: Iterable[str],
     *,
     half: bool,
 ) -> None:
-    """Diagnose an encoder by its vectors, once; again only if it has no identity, as it may have changed."""
+    """Diagnose an encoder by its vectors of texts, once; again only if it has no identity, as it may have changed."""
     previous = _last_diagnoses(log.folder, log.info).get((name, identity))
     if previous is not None and identity is not None:
         return
-    # sentences only: other inputs are mostly single words
-    texts = (text for splits in sets for split in (splits.train, splits.dev, splits.test) for text in split.texts)
     cache = _SymptomCache(store, identity)
     cached = None if embeddings.encoded else cache.read()
     symptoms = diagnose(encoder, embeddings, texts, half=half, call_symptoms=cached)
@@ -367,15 +366,17 @@ class _LanguageEntry(msgspec.Struct, frozen=True):
     """Of all fields, by which joined runs tell two of them apart."""
 
 
-def write_languages(log: Log, name: str, identity: str | None, encoder: Any, sets: Sequence[Splits]) -> None:
-    """Record and warn, for each language of these sets, if an encoder was not made for it."""
+def write_languages(
+    log: Log, name: str, identity: str | None, encoder: Any, sets: Iterable[tuple[str | None, Sequence[str]]]
+) -> None:
+    """Record and warn, for each language of these sets of texts, if an encoder was not made for it."""
     entries = _read_list(log.folder, log.info, LANGUAGES_KEY, _LanguageEntry)
     recorded = {entry.language for entry in entries if (entry.name, entry.identity) == (name, identity)}
-    texts: dict[str, list[str]] = {}
-    for splits in sets:
-        if (language := splits.language or "") not in recorded:
-            texts.setdefault(language, []).extend(splits.test.texts)
-    for language, texts_in_language in texts.items():
+    by_language: dict[str, list[str]] = {}
+    for language, texts in sets:
+        if (language or "") not in recorded:
+            by_language.setdefault(language or "", []).extend(texts)
+    for language, texts_in_language in by_language.items():
         if problem := language_problem(encoder, language, texts_in_language):
             facts = (name, identity, language, problem)
             log.describe(**{LANGUAGES_KEY: [msgspec.to_builtins(_LanguageEntry(*facts, _digest(repr(facts))))]})
@@ -396,15 +397,27 @@ def read_diagnoses(run: Run) -> list[Diagnosis]:
     """The diagnosis of each encoder that has results, in their order."""
     last, languages = _last_diagnoses(run.folder, run.info), _wrong_languages(run)
     diagnoses = []
-    for encoder in dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results):
+    for system in dict.fromkeys((result.cell.encoder, result.cell.identity) for result in run.results):
+        encoder = system if system in last or system in languages else _of_layer(*system)
         diagnosis = last.get(encoder)
+        symptoms, digest = (diagnosis.symptoms, diagnosis.digest) if diagnosis else ([], "")
         if encoder in languages:
             # words without vectors are those of another language: one warning is enough
-            of_vectors = [s for s in (diagnosis.symptoms if diagnosis else ()) if s.code != "unknown-tokens"]
-            diagnosis = Diagnosis(*encoder, 0, [*of_vectors, *languages[encoder]], "")
-        if diagnosis is not None:
-            diagnoses.append(diagnosis)
+            symptoms = [*(s for s in symptoms if s.code != "unknown-tokens"), *languages[encoder]]
+        if diagnosis is not None or encoder in languages:
+            diagnoses.append(Diagnosis(*system, diagnosis.number if diagnosis else 0, symptoms, digest))
     return diagnoses
+
+
+def layer_system(name: str, identity: str | None, layer: str) -> tuple[str, str | None]:
+    """The name and the identity of one layer of an encoder, where each is a system of its own."""
+    return f"{name}{LAYER}{layer}", identity and f"{identity} layer={layer}"
+
+
+def _of_layer(name: str, identity: str | None) -> tuple[str, str | None]:
+    """The name and the identity of the encoder that such a layer is of."""
+    encoder, _, layer = name.rpartition(LAYER)
+    return encoder, identity and identity.removesuffix(f" layer={layer}")
 
 
 def _last_diagnoses(folder: Path, info: Mapping[str, Any]) -> dict[tuple[str, str | None], Diagnosis]:

@@ -16,6 +16,7 @@ from sentprobe import __version__
 from sentprobe.core.arguments import Progress, StringsOrPaths, as_strings, did_you_mean
 from sentprobe.core.third_party import third_party_code
 from sentprobe.encoders import encoder_info, load
+from sentprobe.encoders.diagnosis import check_encoders
 from sentprobe.encoders.embed import Embeddings, embed
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.encoders.store import Store
@@ -26,7 +27,18 @@ from sentprobe.results.log import Log, open_log, removed_if_refused
 from sentprobe.results.records import ALIASES, RECIPES, recipe_entries
 from sentprobe.results.result import CONSTANT_INTERVAL, Cell, Failure, Result
 from sentprobe.results.run import Run
-from sentprobe.run.info import WORKING_FOLDERS_KEY, alias_entries, working_folder_entry
+from sentprobe.run.cells import vectors_identity
+from sentprobe.run.info import (
+    LAYER,
+    WORKING_FOLDERS_KEY,
+    alias_entries,
+    layer_system,
+    working_folder_entry,
+    write_diagnosis,
+    write_languages,
+    write_sent,
+    write_training_score,
+)
 from sentprobe.run.inputs import Encoders, NamedEncoders, named_encoders
 from sentprobe.run.pair_scores import SIMILARITIES, Floats, PairScores, score_pairs, similarities
 from sentprobe.run.pair_sets import QUESTIONS, TRIPLETS, Pairs, PairSet, pair_sets, read_pairs
@@ -36,8 +48,6 @@ ROWS = 4096
 """Rows whose vectors are gathered at a time."""
 Near = Callable[[str], tuple[tuple[Floats, ...], int]]
 """From the name of a similarity to how near texts are, and the dimension of their vectors."""
-LAYER = ", layer "
-"""What joins the name of an encoder and that of one of its layers: each is a system of its own."""
 
 
 def evaluate_pairs(
@@ -112,6 +122,8 @@ def evaluate_pairs(
     sets = [pair_set for data, path in read_pairs(pairs, language) for pair_set in pair_sets(data, path)]
     _refuse_equal_names(sets)
     with removed_if_refused(Path(folder)), open_log(folder) as log:
+        done = {result.cell.encoder.partition(LAYER)[0] for result in log.done.values()}
+        check_encoders({name for name, function in functions.items() if function is None} - done)
         _begin(log, requested, command, names)
         for pair_set in sets:
             log.describe(datasets=[_set_entry(pair_set)])
@@ -220,7 +232,8 @@ def _evaluate_encoder(
             if getattr(encoder, "needs_fit", False):
                 encoder = encoder.fit(texts)
         info = encoder_info(encoder)
-        identity = None if info.identity is None else str(_rounded(info.identity, options.half))
+        identity = vectors_identity(info, options.half)
+        _describe(log, name, identity, encoder, sets)
         layers: Sequence[str | None] = info.layers or (None,)
         if identity is not None and all(
             _cell(s, *_system(name, identity, layer), similarity).key in log.done
@@ -228,8 +241,14 @@ def _evaluate_encoder(
         ):  # fmt: skip
             return
         started = time.perf_counter()
-        vectors = _Vectors.of(encoder, sets, options, name if function is None else None)
-        seconds = time.perf_counter() - started
+        try:
+            vectors = _Vectors.of(encoder, sets, options, name if function is None else None)
+            seconds = time.perf_counter() - started
+            if not vectors.is_family:
+                ((embeddings, _),) = vectors.by_language.values()
+                write_diagnosis(log, options.store, name, identity, encoder, embeddings, texts, half=options.half)
+        finally:
+            write_sent(log, name, encoder)
         if vectors.layers and tuple(vectors.layers) != tuple(info.layers):
             layers = vectors.layers  # which were not known before
         if layers != (None,):
@@ -248,15 +267,31 @@ def _evaluate_encoder(
                         _add(log, pair_set, cell, partial(vectors.near, pair_set, layer), seconds / len(sets))
 
 
-def _rounded(identity: Any, half: bool) -> Any:
-    return identity.with_facts(kept="float16") if half else identity
+def _describe(log: Log, name: str, identity: str | None, encoder: Any, sets: Sequence[PairSet]) -> None:
+    """Record what is known of a loaded encoder; whether it was made for the language of the sets is a warning."""
+    if identity is None:
+        _forget(log, name)
+    write_training_score(log, name, identity, encoder_info(encoder).training_score)
+    if not isinstance(encoder, Family):  # of which each member has a language of its own
+        of_sets = [(s.dataset.language, [text for column in s.texts for text in column]) for s in sets]
+        write_languages(log, name, identity, encoder, of_sets)
+
+
+def _forget(log: Log, name: str) -> None:
+    """Forget the results of an encoder without identity: it may have changed, and is not mixed with a new one."""
+    for key, result in list(log.done.items()):
+        cell = result.cell
+        if (
+            cell.identity is None
+            and cell.probe in SIMILARITIES
+            and name in (cell.encoder, cell.encoder.partition(LAYER)[0])
+        ):
+            log.forget(key)
 
 
 def _system(name: str, identity: str | None, layer: str | None) -> tuple[str, str | None]:
     """The name and the identity of a layer, or of an encoder without layers."""
-    if layer is None:
-        return name, identity
-    return f"{name}{LAYER}{layer}", identity and f"{identity} layer={layer}"
+    return (name, identity) if layer is None else layer_system(name, identity, layer)
 
 
 def _add(log: Log, pair_set: PairSet, cell: Cell, near: Near, encode_seconds: float) -> None:
@@ -353,15 +388,18 @@ def _evaluate_baselines(log: Log, sets: Sequence[PairSet]) -> None:
     for pair_set in sets:
         for name in PAIR_BASELINES:
             cell = _cell(pair_set, name, name, None)
-            if cell.key in log.done or (name == "chance" and pair_set.metric == "spearman"):
+            if cell.key in log.done:
                 continue
             whole = wholes[pair_set.dataset.name]
             if whole.data not in by_data:
                 by_data = {whole.data: TextSimilarities([text for column in whole.texts for text in column])}
             texts = by_data[whole.data]
             anchor, *compared = pair_set.texts
+            near = [texts.similar(name, anchor, column) for column in compared]
+            if pair_set.metric == "spearman" and np.ptp(near[0]) == 0:
+                continue  # such as chance: what is equally near everywhere has no rank correlation
             with _recorded(log, cell):
-                scored = score_pairs(pair_set, [texts.similar(name, anchor, column) for column in compared])
+                scored = score_pairs(pair_set, near)
                 result = _result(pair_set, cell, scored)
                 if name == "chance":
                     result = replace(

@@ -271,6 +271,19 @@ FRONTING = [
      []),  # *he* may be Anna's
     ("en", words("Anna never met him in May.", "Anna PROPN 3 nsubj", "never ADV 3 advmod", f"meet VERB 0 root {PAST}",
                  "he PRON 3 obj", "in ADP 6 case", "May PROPN 3 obl", ". PUNCT 3 punct"), []),  # negated
+    ("en", words("Anna met him in one.", "Anna PROPN 2 nsubj", f"meet VERB 0 root {PAST}", "he PRON 2 obj",
+                 "in ADP 5 case", "one NUM 2 obl", ". PUNCT 2 punct"), []),  # no time
+    ("en", words("Anna met him if possible.", "Anna PROPN 2 nsubj", f"meet VERB 0 root {PAST}", "he PRON 2 obj",
+                 "if SCONJ 5 mark", "possible ADJ 2 advcl", ". PUNCT 2 punct"), []),  # about what it is next to
+    ("en", sentence(f"""
+        Anna Anna PROPN 2 nsubj
+        met meet VERB 0 root {PAST}
+        him he PRON 2 obj
+        in in ADP 6 case
+        the the DET 6 det
+        U.S~ U.S. PROPN 2 obl
+        . . PUNCT 2 punct
+    """), []),  # its full stop is that of the sentence
     ("de", words("Gestern schlief Anna.", "gestern ADV 2 advmod", f"schlafen VERB 0 root {DE_FIN}",
                  "Anna PROPN 2 nsubj",
                  ". PUNCT 2 punct"), ["Anna schlief gestern."]),
@@ -326,7 +339,19 @@ SYNONYM = [
                  "open ADJ 0 root", ". PUNCT 5 punct"), []),  # *not really* says something else
     ("en", words("It is very much open.", "it PRON 5 nsubj", f"be AUX 5 cop {PRES3}", "very ADV 4 advmod",
                  "much ADV 5 advmod",
-                 "open ADJ 0 root", ". PUNCT 5 punct"), ["It is really much open."]),
+                 "open ADJ 0 root", ". PUNCT 5 punct"), []),  # *really much* is not said
+    ("en", words("It is the very best.", "it PRON 5 nsubj", f"be AUX 5 cop {PRES3}", "the DET 5 det",
+                 "very ADV 5 advmod", "good ADJ 0 root Degree=Sup", ". PUNCT 5 punct"), []),
+    ("en", words("It is a very good day.", "it PRON 6 nsubj", f"be AUX 6 cop {PRES3}", "a DET 6 det",
+                 "very ADV 5 advmod", "good ADJ 6 amod Degree=Pos", "day NOUN 0 root", ". PUNCT 6 punct"),
+     ["It is a really good day."]),
+    ("en", words("It is open any day but today.", "it PRON 3 nsubj", f"be AUX 3 cop {PRES3}", "open ADJ 0 root",
+                 "any DET 5 det", "day NOUN 3 obl:tmod", "but CCONJ 7 cc", "today NOUN 5 conj", ". PUNCT 3 punct"),
+     []),  # it means except
+    ("en", words("Anna saw Hull upon Stone.", "Anna PROPN 2 nsubj", f"see VERB 0 root {PAST}", "Hull PROPN 2 obj",
+                 "upon ADP 5 case", "Stone PROPN 3 nmod", ". PUNCT 2 punct"), []),  # a name
+    ("en", words("It has many tens of dogs.", "it PRON 2 nsubj", f"have VERB 0 root {PRES3}", "many ADJ 4 amod",
+                 "ten NOUN 2 obj", "of ADP 6 case", "dog NOUN 4 nmod", ". PUNCT 2 punct"), []),
     ("en", words("It is open almost nearly.", "it PRON 3 nsubj", f"be AUX 3 cop {PRES3}", "open ADJ 0 root",
                  "almost ADV 5 advmod",
                  "nearly ADV 3 advmod", ". PUNCT 3 punct"), []),  # the synonym is there
@@ -352,6 +377,7 @@ def reported(text, verb="say", mark=True, subject="she PRON 2 nsubj", beginning=
 COMPLEMENTISER = [
     ("en", reported("She said that he left."), ["She said he left."]),
     ("en", reported("She said he left.", mark=False), ["She said that he left."]),
+    ("en", reported("She said that left.", mark=False, beginning="that PRON {} nsubj"), []),  # not *that that*
     ("en", reported("She whispered that he left.", verb="whisper"), []),
     ("en", reported("She said who left.", mark=False, beginning="who PRON {} nsubj PronType=Int"), []),
     ("en", reported("She said suddenly left.", mark=False, beginning="suddenly ADV {} advmod"), []),  # no subject first

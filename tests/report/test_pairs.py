@@ -121,6 +121,29 @@ def test_readings(contained, used):
     assert property_uses(other) == []
 
 
+def test_the_headline_counts_every_row_once(summary):
+    names = [s.name for s in summary.sets if s.task == "triplets"]
+    assert sorted(names) == ["contrasts", "contrasts/order", "contrasts/roles"]
+    sentences = " ".join(answer(summary))
+    assert "contrasts/order" in sentences or "contrasts/roles" in sentences
+    assert "3 sets" not in sentences
+    assert "4 sets" not in sentences
+
+    def compared(value):
+        return cell(value, against=BaselineComparison("chance", 0.5, "above", 0.01, 1))
+
+    def named(name, n):
+        return replace(set_summary(name, [compared(0.9), compared(0.8)], task="triplets"), n={"te": n})
+
+    columns = [column("st:a", probe="cosine"), column("st:b", probe="cosine")]
+    kinds = [named("mine/order", 40), named("mine/roles", 60)]
+    whole = " ".join(answer(written_summary([named("mine", 100), *kinds], columns)))
+    assert whole == " ".join(answer(written_summary(kinds, columns)))
+    # some rows have no kind: the whole speaks of all
+    partly = " ".join(answer(written_summary([named("mine", 120), *kinds], columns)))
+    assert partly == " ".join(answer(written_summary([named("mine", 120)], columns)))
+
+
 def test_the_worst_rows_are_those_whose_contrast_is_nearest(summary):
     i = next(i for i, s in enumerate(summary.sets) if s.name == "contrasts/roles")
     (errors,) = [column for column in summary.errors[i].columns if column is not None]

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from sentprobe import ContrastSet, Run, ScoredPairs, compare, evaluate_pairs, ties
-from sentprobe.errors import EncoderError, SentProbeError, UsageError
+from sentprobe.errors import EncoderError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.probes.baselines import PAIR_BASELINES
+from sentprobe.report.answer import answer
+from sentprobe.report.summary import summarise
 from sentprobe.results.metric import metric_named
 from sentprobe.results.scores import score_difference
+from sentprobe.run.info import read_diagnoses
 from sentprobe.run.pair_scores import SIMILARITIES, similarities
 from sentprobe.run.repeat import repeat
 
@@ -192,6 +195,54 @@ def test_every_layer_is_a_system_of_its_own(tmp_path):
     run = evaluate_pairs({"two": layers}, triplets(), tmp_path / "run")
     assert score(run, "two, layer 0", "mine/roles").score == 0.0
     assert score(run, "two, layer 1", "mine/roles").score == 1.0
+
+
+def test_broken_encoders_are_diagnosed_as_in_runs_of_probes(tmp_path):
+    def constant(texts):
+        return np.ones((len(texts), 4))
+
+    def layers(texts):
+        return np.stack([np.ones((len(texts), 16)), by_words(texts)])
+
+    run = evaluate_pairs({"constant": constant, "two": layers, "words": by_words}, triplets(), tmp_path / "run")
+    codes = {d.name: [symptom.code for symptom in d.symptoms] for d in read_diagnoses(run)}
+    assert "equal-vectors" in codes["constant"]
+    assert "dead-layers" in codes["two, layer 0"]
+    assert codes["two, layer 0"] == codes["two, layer 1"]
+    assert answer(summarise(run))[-1].startswith("constant (identical vectors for different texts) is broken")
+
+
+def test_an_encoder_of_another_language_gets_a_warning(tmp_path):
+    french = ContrastSet("mine", triplets().rows, "fr")
+    with pytest.warns(SentProbeWarning, match="static"):
+        run = evaluate_pairs("static:", french, tmp_path / "run")
+    (diagnosis,) = read_diagnoses(run)
+    assert "wrong-language" in [symptom.code for symptom in diagnosis.symptoms]
+
+
+def test_results_of_a_function_that_may_have_changed_are_not_mixed(tmp_path):
+    evaluate_pairs({"v": by_words}, triplets(), tmp_path / "run", similarity="dot")
+    run = evaluate_pairs({"v": by_meaning}, triplets(), tmp_path / "run")
+    assert {r.cell.probe for r in run if r.cell.encoder == "v"} == {"cosine"}
+
+
+def test_a_baseline_without_a_correlation_is_left_out(tmp_path):
+    rows = [("a b", "c d", 1.0), ("e f", "e g", 2.5), ("h i", "h i", 3.0), ("j k", "l k", 2.0)]
+    run = evaluate_pairs({"letters": lambda texts: [[ord(t[0]), ord(t[2])] for t in texts]}, rows, tmp_path / "run")
+    assert not run.failures
+    assert set(run.encoders) == {"letters", "overlap", "tf-idf"}  # all have two words
+
+
+def test_scores_that_are_strings_are_scores(tmp_path):
+    rows = [("a b", "a c", "1.0"), ("d e", "d e", "4.5"), ("f g", "h i", "0.5")]
+    run = evaluate_pairs({"letters": lambda texts: [[ord(t[0]), ord(t[2])] for t in texts]}, rows, tmp_path / "run")
+    assert {r.metric for r in run} == {"spearman"}
+
+
+def test_encoders_that_cannot_be_loaded_are_refused_before_anything_is_computed(tmp_path):
+    with pytest.raises(UsageError, match="2 encoders cannot be loaded, and nothing was computed"):
+        evaluate_pairs(["trained:none", "trained:nor-this"], triplets(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_usage_errors(tmp_path):

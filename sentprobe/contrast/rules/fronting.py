@@ -233,7 +233,7 @@ contrast_rule = ContrastRule(
     summary="an adverbial is moved to the beginning, or back",
     rewrite=rewrite,
     rows_read=(
-        RowsRead(language="en", corpus="UD_English-GUM and PUD", wrong=4, date="2026-11-19"),
+        RowsRead(language="en", corpus="UD_English-GUM and PUD", wrong=1, date="2026-11-20"),
         RowsRead(language="en", corpus="built-in", wrong=1, date="2026-11-19"),
         RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
         RowsRead(language="pl", corpus="UD_Polish-PDB and PUD", wrong=2, date="2026-11-19"),

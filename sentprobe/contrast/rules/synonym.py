@@ -150,7 +150,7 @@ contrast_rule = ContrastRule(
     summary="a function word or adverb is replaced by a synonym",
     rewrite=rewrite,
     rows_read=(
-        RowsRead(language="en", corpus="UD_English-EWT", wrong=0, date="2026-11-19"),
+        RowsRead(language="en", corpus="UD_English-EWT, GUM and PUD", wrong=0, date="2026-11-20"),
         RowsRead(language="en", corpus="built-in", wrong=0, date="2026-11-19"),
         RowsRead(language="fr", corpus="UD_French-GSD and Sequoia", wrong=1, date="2026-11-19"),
         RowsRead(language="pl", corpus="UD_Polish-PDB", wrong=1, date="2026-11-19"),
