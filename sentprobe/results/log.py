@@ -130,6 +130,18 @@ class Log:
             info[name] = recorded + [value for value in values if value not in recorded]
         self._set(info)
 
+    def request_instead(self, encoder: str, names: Sequence[str]) -> None:
+        """Record that the results of an encoder that was requested go by these names, and not by its own."""
+
+        def renamed(requested: Sequence[str]) -> list[str]:
+            return list(dict.fromkeys(n for name in requested for n in (names if name == encoder else [name])))
+
+        info, request = dict(self.info), self.info["asked"]
+        info["asked"] = {**request, "encoders": renamed(request["encoders"])}
+        if all(result.cell.encoder != encoder for result in self.done.values()):
+            info["encoders"] = renamed(info["encoders"])
+        self._set(info)
+
     def close(self) -> None:
         """Record in run.json what was written."""
         with self._saving():

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.arguments import StrOrPath
+from sentprobe.core.formatting import count_of
 from sentprobe.core.hashing import digest
 from sentprobe.core.reader import sample_table
 from sentprobe.data.contrast_set import ContrastSet, contrast_folders
@@ -22,6 +23,7 @@ from sentprobe.data.scored_pairs import NAMES, ScoredPairs, score_of
 from sentprobe.data.sources import find_sets
 from sentprobe.errors import DataError, TooFewError, UsageError
 from sentprobe.tasks import Example
+from sentprobe.transfer.similarity import MIN_PAIRS
 
 TRIPLETS, SCORED, LABELLED = "triplets", "scored_pairs", "labelled_pairs"
 METRICS_OF_TASKS = {TRIPLETS: "triplet_accuracy", SCORED: "spearman", LABELLED: "roc_auc"}
@@ -33,7 +35,7 @@ QUESTIONS = {
 }
 PAIR_PROTOCOLS = ("similarity", "relatedness", "kfold")
 """Of SentEval's transfer sets of pairs, those with scores, and MRPC, whose labels are 0 and 1."""
-MIN_ROWS = 2
+MIN_TRIPLETS = 2
 """Kinds with fewer rows have no interval and are part of the whole set only."""
 DIGEST_SIZE = 16
 
@@ -153,15 +155,16 @@ def _type_of(names: Sequence[str], what: str) -> type[ContrastSet] | type[Scored
 
 def pair_sets(pairs: PairData, path: str | None) -> Iterator[PairSet]:
     """The set as a whole and, if there are several kinds, by kind."""
-    if len(pairs) < MIN_ROWS:
-        raise TooFewError(f"{pairs.name} has one row; expected two or more.")
+    min_rows = MIN_TRIPLETS if isinstance(pairs, ContrastSet) else MIN_PAIRS
+    if len(pairs) < min_rows:
+        raise TooFewError(f"{pairs.name} has {count_of(len(pairs), 'row')}; expected {min_rows} or more.")
     kinds = [kind for kind in pairs.kinds if kind]
     if len(pairs.kinds) != 1 or not kinds:
         yield _pair_set(pairs, list(range(len(pairs))), "", path)
     kinds_of_rows = [row.kind for row in pairs]
     for kind in kinds:
         rows = [i for i, row_kind in enumerate(kinds_of_rows) if row_kind == kind]
-        if len(rows) >= MIN_ROWS and (isinstance(pairs, ContrastSet) or _varies(pairs, rows)):
+        if len(rows) >= min_rows and (isinstance(pairs, ContrastSet) or _varies(pairs, rows)):
             yield _pair_set(pairs, rows, kind, path)
 
 

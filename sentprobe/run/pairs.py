@@ -235,6 +235,7 @@ def _evaluate_encoder(
         identity = vectors_identity(info, options.half)
         _describe(log, name, identity, encoder, sets)
         layers: Sequence[str | None] = info.layers or (None,)
+        _request_layers(log, name, identity, info.layers, aliases)
         if identity is not None and all(
             _cell(s, *_system(name, identity, layer), similarity).key in log.done
             for s in sets for layer in layers for similarity in options.similarities
@@ -251,12 +252,7 @@ def _evaluate_encoder(
             write_sent(log, name, encoder)
         if vectors.layers and tuple(vectors.layers) != tuple(info.layers):
             layers = vectors.layers  # which were not known before
-        if layers != (None,):
-            systems = [_system(name, identity, layer)[0] for layer in layers]
-            log.describe(encoders=systems)
-            if name in aliases:
-                named = {s: f"{aliases[name]}{LAYER}{layer}" for s, layer in zip(systems, layers, strict=True)}
-                log.describe(**{ALIASES: alias_entries(named)})
+            _request_layers(log, name, identity, vectors.layers, aliases)
         for pair_set in sets:
             for layer in layers:
                 for similarity in options.similarities:
@@ -275,6 +271,19 @@ def _describe(log: Log, name: str, identity: str | None, encoder: Any, sets: Seq
     if not isinstance(encoder, Family):  # of which each member has a language of its own
         of_sets = [(s.dataset.language, [text for column in s.texts for text in column]) for s in sets]
         write_languages(log, name, identity, encoder, of_sets)
+
+
+def _request_layers(
+    log: Log, name: str, identity: str | None, layers: Sequence[str], aliases: Mapping[str, str]
+) -> None:
+    """Record that the layers of an encoder, if it has any, are what is compared, each as a system of its own."""
+    if not layers:
+        return
+    systems = {layer: layer_system(name, identity, layer)[0] for layer in layers}
+    log.request_instead(name, list(systems.values()))
+    if name in aliases:
+        named = {system: f"{aliases[name]}{LAYER}{layer}" for layer, system in systems.items()}
+        log.describe(**{ALIASES: alias_entries(named)})
 
 
 def _forget(log: Log, name: str) -> None:

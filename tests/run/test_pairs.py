@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sentprobe import ContrastSet, Run, ScoredPairs, compare, evaluate_pairs, ties
-from sentprobe.errors import EncoderError, SentProbeError, SentProbeWarning, UsageError
+from sentprobe.errors import EncoderError, SentProbeError, SentProbeWarning, TooFewError, UsageError
 from sentprobe.probes.baselines import PAIR_BASELINES
 from sentprobe.report.answer import answer
 from sentprobe.report.summary import summarise
@@ -195,6 +195,10 @@ def test_every_layer_is_a_system_of_its_own(tmp_path):
     run = evaluate_pairs({"two": layers}, triplets(), tmp_path / "run")
     assert score(run, "two, layer 0", "mine/roles").score == 0.0
     assert score(run, "two, layer 1", "mine/roles").score == 1.0
+    again = evaluate_pairs({"two": layers}, triplets(), tmp_path / "run")
+    for summary in map(summarise, (run, again)):
+        assert not summary.missing  # nothing is called two
+        assert [column.encoder for column in summary.columns] == ["two, layer 0", "two, layer 1"]
 
 
 def test_broken_encoders_are_diagnosed_as_in_runs_of_probes(tmp_path):
@@ -250,6 +254,10 @@ def test_usage_errors(tmp_path):
         evaluate_pairs(by_words, triplets(), tmp_path / "run", similarity="cosin")
     with pytest.raises(UsageError, match="overlap is the name of a baseline"):
         evaluate_pairs({"overlap": by_words}, triplets(), tmp_path / "run")
+    with pytest.raises(TooFewError, match="contrasts has 1 row; expected 2 or more"):
+        evaluate_pairs(by_words, triplets_named(1), tmp_path / "run")
+    with pytest.raises(TooFewError, match="pairs has 2 rows; expected 3 or more"):
+        evaluate_pairs(by_words, [("a", "b", 1.0), ("c", "d", 2.0)], tmp_path / "run")
     with pytest.raises(UsageError, match="empty list"):
         evaluate_pairs(by_words, [], tmp_path / "run")
     with pytest.raises(UsageError, match="columns text, label; expected anchor, positive and contrast"):
