@@ -74,6 +74,14 @@ def make_layer_cell(
     return _cell(run, results, layer_score, against=against, by_dev=by_dev)
 
 
+def _details(trainings: Sequence[Result]) -> dict[str, float]:
+    """Further numbers of what trains no probe: of several trainings their means, as far as all have them."""
+    numbers = [{**r.baselines, **r.scores} for r in trainings]
+    return {
+        name: sum(n[name] for n in numbers) / len(numbers) for name in numbers[0] if all(name in n for n in numbers)
+    }
+
+
 def _with_interval(run: Run, results: Sequence[Result], metric: str, notes: list[str]) -> Score:
     """A metric over seeds, with its interval if that can be computed."""
     if metric == results[0].metric:
@@ -135,7 +143,7 @@ def _cell(
         edge=_edge(first),
         chosen=tuple(dict(r.chosen) for r in results),
         converged=all(map(_converged, results)),
-        details={} if first.trained_on else {**first.baselines, **first.scores},
+        details={} if first.trained_on else _details([of_encoder[0] for of_encoder in by_encoder]),
         partial=first.partial,
         signatures=tuple(r.signature for r in results),
         against=against,

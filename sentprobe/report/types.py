@@ -166,7 +166,8 @@ class CellSummary:
     best: bool = False
     """Shown in bold: not significantly different from the best of the set, and above the baselines."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """Of spaces of words, by the first seed: further scores, counts of what was left out, and what chance gives."""
+    """Of spaces of words and of pairs, by the first seed, of several trainings their means: further scores, counts of
+    what was left out, and what chance gives."""
     by_dev: bool = True
     """Of cells of one layer: whether dev chose this layer."""
 

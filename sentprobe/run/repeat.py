@@ -22,9 +22,9 @@ from sentprobe.results.result import Result, Signature
 from sentprobe.results.run_kind import RUN_KINDS
 from sentprobe.run import Run, evaluate
 from sentprobe.run.control import CONTROLS
-from sentprobe.run.info import base_folders, resolve_source, working_folders
+from sentprobe.run.info import LAYER, base_folders, resolve_source, working_folders
 from sentprobe.run.pair_sets import METRICS_OF_TASKS, pair_sets, read_pairs
-from sentprobe.run.pairs import LAYER, evaluate_pairs
+from sentprobe.run.pairs import evaluate_pairs
 from sentprobe.run.variant import ERASED, GIVEN
 
 

@@ -144,6 +144,22 @@ def test_the_headline_counts_every_row_once(summary):
     assert partly == " ".join(answer(written_summary([named("mine", 120)], columns)))
 
 
+def test_other_similarities_of_several_trainings_are_their_means(tmp_path):
+    def training(seed):
+        def encode(texts):
+            return np.array([np.random.default_rng([seed, *text.encode()]).normal(size=8) for text in texts])
+
+        return encode
+
+    run = evaluate_pairs({"x": [training(1), training(2)]}, triplets(), tmp_path / "run")
+    (s,) = [s for s in summarise(run).sets if s.name == "contrasts/roles"]
+    results = [r for r in run if r.cell.dataset == s.name and r.cell.probe == "cosine"]
+    assert len(results) == 2
+    dots = [r.scores["dot"] for r in results]
+    assert dots[0] != dots[1]
+    assert s.cells[0].details["dot"] == pytest.approx(sum(dots) / 2)
+
+
 def test_the_worst_rows_are_those_whose_contrast_is_nearest(summary):
     i = next(i for i, s in enumerate(summary.sets) if s.name == "contrasts/roles")
     (errors,) = [column for column in summary.errors[i].columns if column is not None]
