@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from sentprobe.cli._options import CLUSTER_HELP, OUTPUT, RESOURCES, TABLES, Jobs, TableOptions, with_options
+from sentprobe.cli._printing import print_results, printed_warnings
 from sentprobe.core.arguments import as_strings
 from sentprobe.run.options import RunOptions
 
@@ -126,7 +127,6 @@ def run(
         The file of English pairs to train XNLI probes on. Default: one in the same folder.
     """
     from sentprobe.cli._options import command_line, open_store, typed_paths, workers_of
-    from sentprobe.cli._printing import print_results
     from sentprobe.console import announce, err
     from sentprobe.core.formatting import count_of
     from sentprobe.data.sources import filter_by_suite, find_sets
@@ -175,7 +175,6 @@ def _evaluate(
     resumes_run: bool,
 ) -> Run:
     """Announce what is computed, and compute it."""
-    from sentprobe.cli._printing import printed_warnings
     from sentprobe.console import announce, progress_bar
     from sentprobe.core.formatting import count_of
     from sentprobe.report.names import listed

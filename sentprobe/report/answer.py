@@ -27,7 +27,7 @@ from sentprobe.report.rivals import (
 from sentprobe.report.types import BaselineComparison, CellSummary, Summary
 from sentprobe.report.verdict import verdict_of
 from sentprobe.results.metric import Metric, metric_named
-from sentprobe.results.run_kinds.pairs import SET_NOTES
+from sentprobe.results.run_kinds.pairs import disjoint_sets
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text
 
@@ -55,29 +55,13 @@ def answer(summary: Summary) -> tuple[str, ...]:
     broken = broken_encoders(summary.diagnoses)
     working = [i for i, column in enumerate(summary.columns) if column.encoder not in broken]
     about = replace(
-        restricted(summary, working, _disjoint_sets(summary)),
+        restricted(summary, working, disjoint_sets([(s.task, s.name, s.n["te"]) for s in summary.sets])),
         hidden_columns=summary.hidden_columns,
         hidden_sets=summary.hidden_sets,
     )
     if len(working) == len(summary.columns):
         return _about_encoders(about, _pairs_tested(summary))
     return (*(_about_encoders(about, _pairs_tested(summary)) if working else ()), _broken(summary, broken))
-
-
-def _disjoint_sets(summary: Summary) -> list[int]:
-    """The sets without those whose rows are counted in others: of pairs by kind, the whole, or kinds that are few."""
-    repeated: set[int] = set()
-    for i, s in enumerate(summary.sets):
-        parts = [
-            j
-            for j, part in enumerate(summary.sets)
-            if s.task in SET_NOTES and part.task == s.task and part.name.startswith(f"{s.name}/")
-        ]
-        if parts:
-            # where some rows have no kind, the kinds would not speak of all
-            covers = sum(summary.sets[j].n["te"] for j in parts) == s.n["te"]
-            repeated.update([i] if covers else parts)
-    return [i for i in range(len(summary.sets)) if i not in repeated]
 
 
 def _pairs_tested(summary: Summary) -> int:

@@ -17,6 +17,7 @@ from sentprobe.report.recipes import FIXED
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
 from sentprobe.results.compare import EQUIVALENCE_MARGIN, Comparison, TieGroups
 from sentprobe.results.metric import DEFAULT_METRIC, Metric, metric_named
+from sentprobe.results.run_kinds.pairs import disjoint_sets
 from sentprobe.stats import level as levels
 from sentprobe.stats.level import alpha_text, level_text
 
@@ -67,18 +68,20 @@ def _short_sets(names: TableColumn) -> TableColumn:
 
 def comparison_sentence(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:
     """What came out, as the headline of a run says it."""
-    set_names = _set_names([_name(row) for row in rows])
-    pairs = [row for row in rows if isinstance(row, Comparison)]
+    of_all = dict(zip(map(_name, rows), _set_names([_name(row) for row in rows]), strict=True))
+    counted = [rows[i] for i in disjoint_sets([(row.metric, row.dataset, row.n) for row in rows])]
+    set_names = [of_all[_name(row)] for row in counted]
+    pairs = [row for row in counted if isinstance(row, Comparison)]
     if pairs:
         verdicts = {name: row.better() for name, row in zip(set_names, pairs, strict=True)}
         return pair_sentence(labels[0], labels[1], verdicts)
     leads: dict[str, list[str]] = {}
-    for set_name, row in zip(set_names, rows, strict=True):
+    for set_name, row in zip(set_names, counted, strict=True):
         assert isinstance(row, TieGroups)
         best = next(iter(row.letters))  # the best first
         if row.p_lead <= levels.ALPHA:
             leads.setdefault(labels[list(names).index(best)], []).append(set_name)
-    return leaders_sentence(leads, len(rows), noun="system" if _of_words(rows) else "encoder")
+    return leaders_sentence(leads, len(counted), noun="system" if _of_words(rows) else "encoder")
 
 
 def _set_names(names: Sequence[str]) -> list[str]:

@@ -32,7 +32,7 @@ RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}ch
 """Which test rows retrained probes have right, and those that resampled dev rows choose; a bit per row."""
 FOLD_ARRAY = "fold"
 """The fold that tested each row, of results in folds."""
-REDO_CELL = "The same `sentprobe run` command computes it again."
+REDO_CELL = "The same command computes it again."
 SCORE_TOLERANCE = 1e-9
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -111,7 +111,7 @@ def altered_message(path: Path, result: Result) -> str:
     return f"{path} is damaged, so the result of {what} is left out. {REDO_CELL}"
 
 
-REWRITE = "Comparisons that need them are left out; the same `sentprobe run` command writes them again."
+REWRITE = "Comparisons that need them are left out; the same command writes them again."
 
 
 def read_predictions(folder: Path, result: Result, names: Sequence[str] = ()) -> dict[str, npt.NDArray[Any]]:

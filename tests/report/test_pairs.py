@@ -16,6 +16,7 @@ from sentprobe.report.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.used import READINGS, property_uses
 from sentprobe.report.verdict import BaselineComparison
+from sentprobe.results.run_kinds.pairs import disjoint_sets
 from tests.report.summaries import cell, column, set_summary
 from tests.report.summaries import summary as written_summary
 
@@ -140,6 +141,11 @@ def test_the_headline_counts_every_row_once(summary):
     whole = " ".join(answer(written_summary([named("mine", 100), *kinds], columns)))
     assert whole == " ".join(answer(written_summary(kinds, columns)))
     # some rows have no kind: the whole speaks of all
+    sizes = [("triplets", "mine", 120), ("triplets", "mine/order", 40), ("triplets", "mine/roles", 60)]
+    assert disjoint_sets(sizes) == [0]
+    assert disjoint_sets([("triplets", "mine", 100), *sizes[1:]]) == [1, 2]
+    # probing sets of a suite are no parts of one that has the name of the suite
+    assert disjoint_sets([("passive", "mine", 40), ("passive", "mine/order", 40)]) == [0, 1]
     partly = " ".join(answer(written_summary([named("mine", 120), *kinds], columns)))
     assert partly == " ".join(answer(written_summary([named("mine", 120)], columns)))
 

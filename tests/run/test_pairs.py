@@ -10,6 +10,7 @@ from sentprobe import ContrastSet, Run, ScoredPairs, compare, evaluate_pairs, ti
 from sentprobe.errors import EncoderError, SentProbeError, SentProbeWarning, TooFewError, UsageError
 from sentprobe.probes.baselines import PAIR_BASELINES
 from sentprobe.report.answer import answer
+from sentprobe.report.comparison import comparison_sentence
 from sentprobe.report.summary import summarise
 from sentprobe.results.metric import metric_named
 from sentprobe.results.scores import score_difference
@@ -126,7 +127,10 @@ def test_ties_count_one_half_and_rounding_makes_none(tmp_path):
 
 
 def test_encoders_are_compared_row_by_row_over_groups(run):
-    by_set = {c.dataset: c for c in compare(run, "meaning", "words")}
+    comparisons = compare(run, "meaning", "words")
+    sentence = comparison_sentence(comparisons, ["meaning", "words"], ["meaning", "words"])
+    assert sentence == "meaning and words do not differ significantly on either set."  # two kinds, and not the whole
+    by_set = {c.dataset: c for c in comparisons}
     roles = by_set["mine/roles"]
     assert (roles.difference, roles.better(), roles.metric, roles.only_first) == (1.0, None, "triplet_accuracy", 15)
     assert roles.clusters == 5  # of the first name, which is too few

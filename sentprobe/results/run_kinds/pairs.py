@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sentprobe.results.run_kind import RunKind
@@ -32,6 +32,26 @@ SET_NOTES = {
     "labelled_pairs": "area under the ROC curve: how often a pair labelled 1 is nearer than one labelled 0, times 100.",
 }
 """How sets are scored, by task."""
+DIVIDED = frozenset({*SET_NOTES, "triplet_accuracy", "spearman", "roc_auc"})
+"""Tasks and metrics of sets that have others as their parts."""
+
+
+def disjoint_sets(sets: Sequence[tuple[str, str, int]]) -> list[int]:
+    """The numbers of the sets without those whose rows others have: of pairs by kind, the whole, or kinds that are few.
+
+    Of each set: its task or its metric, its name, and how many rows it has.
+    """
+    repeated: set[int] = set()
+    for i, (scored, name, rows) in enumerate(sets):
+        parts = [
+            j
+            for j, (scored_as, part, _) in enumerate(sets)
+            if scored in DIVIDED and scored_as == scored and part.startswith(f"{name}/")
+        ]
+        if parts:
+            # where some rows have no kind, the kinds would not speak of all
+            repeated.update([i] if sum(sets[j][2] for j in parts) == rows else parts)
+    return [i for i in range(len(sets)) if i not in repeated]
 
 
 def set_notes() -> Mapping[str, str]:
