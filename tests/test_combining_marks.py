@@ -214,7 +214,7 @@ def test_mixed_scripts_are_found_below_accents(text, words):
 def test_an_encoder_that_drops_vowels_is_reported(pair, is_reported):
     """Texts that differ in case and accents only may have the same vector."""
     texts = [f"{i} {text}" for i in range(4) for text in pair]
-    vectors = np.repeat(np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32), 2, axis=0)
+    vectors = np.repeat(np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32), 2, axis=0)
     assert ("equal-vectors" in {s.code for s in diagnose_vectors(texts, vectors[None])}) == is_reported
 
 

@@ -171,7 +171,7 @@ def tell(scores: Sequence[EncoderScore], majorities: Mapping[str, float], twins:
     above = [score for score in scores if score.above]
     sentences = []
     if chance := [t for t in tasks if _at_chance([score for score in scores if score.task == t], majorities[t])]:
-        sentences.append(f"Nobody, neither encoder nor baseline, is clearly above chance on {listed(chance)}.")
+        sentences.append(f"No encoder and no baseline is clearly above chance on {listed(chance)}.")
     if why := [*_order(above), *_training(above, scores, twins)]:
         sentences.append(f"Why: {'; '.join(why)}.")
     return sentences

@@ -186,9 +186,23 @@ def test_names_alone(tmp_path):
         repeat(next(r.signature for r in run if r.cell.encoder == "baseline:hash"), paths="nowhere-at-all")
 
 
+def test_one_control_one_contrast_rule_and_one_file_of_triplets(tmp_path):
+    run = evaluate(Knowing(), dataset(), tmp_path / "run", controls="shuffled", baselines=[])
+    compared = [sentprobe.compare_with_controls(run, "Knowing", names) for names in ("shuffled", ["shuffled"])]
+    assert compared[0] == compared[1] != []
+    corpus = Corpus.synthetic(300)
+    made = [sentprobe.make_contrasts(corpus, rules)[0] for rules in ("negation", ["negation"])]
+    assert made[0].digest == made[1].digest
+    table = tmp_path / "triplets.csv"
+    table.write_text("anchor,positive,contrast\na b,a,b\nc d,c,d\n")
+    folders = (tmp_path / "one", tmp_path / "several")
+    runs = [sentprobe.evaluate_pairs(lengths, pairs, to) for pairs, to in zip((table, [table]), folders, strict=True)]
+    assert [r.score for r in runs[0]] == [r.score for r in runs[1]]
+
+
 TAKES_ONE = {
-    "annotate_files", "embed_texts", "evaluate", "find_sets", "join_runs", "make_sets", "select_tasks", "ties",
-    "write_figure",
+    "annotate_files", "compare_with_controls", "embed_texts", "evaluate", "evaluate_pairs", "find_sets", "join_runs",
+    "make_contrasts", "make_sets", "select_tasks", "ties", "write_figure",
 }  # fmt: skip
 """Public functions that take several of something or one, most of which are tried above."""
 TAKES_SEVERAL = {"on_cluster"}

@@ -5,6 +5,7 @@ import logging
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -383,8 +384,11 @@ def test_weights_kept_in_half_precision_are_used_in_single(bert, tmp_path):
 
 def test_a_model_may_be_spread_over_the_devices_there_are(bert, monkeypatch):
     pytest.importorskip("accelerate")
-    asked, read = [], transformers.AutoModel.from_pretrained
-    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", lambda *a, **o: asked.append(o) or read(*a, **o))
+    asked = []
+    for kind in (transformers.AutoModel, transformers.AutoModelForTextEncoding):
+        read = kind.from_pretrained
+        recording = partial(lambda read, *a, **options: asked.append(options) or read(*a, **options), read)
+        monkeypatch.setattr(kind, "from_pretrained", recording)
     spread = load(f"hf:{bert}?device=auto")
     assert asked[0]["device_map"] == "auto"
     assert spread.identity == load(f"hf:{bert}").identity
