@@ -165,7 +165,8 @@ def pair_sets(pairs: PairData, path: str | None) -> Iterator[PairSet]:
     for kind in kinds:
         rows = [i for i, row_kind in enumerate(kinds_of_rows) if row_kind == kind]
         if len(rows) >= min_rows and (isinstance(pairs, ContrastSet) or _varies(pairs, rows)):
-            yield _pair_set(pairs, rows, kind, path)
+            # a slash would make the kind a part of another one
+            yield _pair_set(pairs, rows, kind.replace("/", "-"), path)
 
 
 def _varies(pairs: ScoredPairs, rows: Sequence[int]) -> bool:

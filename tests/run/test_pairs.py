@@ -253,6 +253,17 @@ def test_encoders_that_cannot_be_loaded_are_refused_before_anything_is_computed(
     assert not (tmp_path / "run").exists()
 
 
+def test_kinds_with_a_slash_are_no_parts_of_others(tmp_path):
+    rows = [(*row[:3], "a/b" if i % 2 else "c") for i, row in enumerate(ROWS)]
+    run = evaluate_pairs({"v": random_vectors}, rows, tmp_path / "run")
+    assert {r.cell.dataset for r in run} == {"contrasts", "contrasts/a-b", "contrasts/c"}
+    by_set = {r.cell.dataset: r.n["te"] for r in run}
+    assert by_set["contrasts/a-b"] == by_set["contrasts/c"] == 30
+    same = [("x", "y", f"z{i}", kind) for i, kind in enumerate(["a/b", "a/b", "a-b", "a-b"])]
+    with pytest.raises(UsageError, match="Two sets are called contrasts/a-b"):
+        evaluate_pairs({"v": random_vectors}, same, tmp_path / "same")
+
+
 def test_usage_errors(tmp_path):
     with pytest.raises(UsageError, match="Did you mean cosine"):
         evaluate_pairs(by_words, triplets(), tmp_path / "run", similarity="cosin")
