@@ -128,7 +128,7 @@ def _text(value: Any, column: str, names: Sequence[str] | None) -> str:
         return cell_text(value, column)
     if not 0 <= value < len(names):
         raise _NoSuchLabel(value)
-    return names[value]
+    return str(names[value])
 
 
 # Loading

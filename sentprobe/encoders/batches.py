@@ -156,11 +156,12 @@ def encode_batches(
             try:
                 vectors = _encode(encoder, [texts[i] for i in batch], layers, half)
             except BaseException as error:  # Ctrl-C, too: what a server has answered is paid for
-                numbers, partial = partial_vectors(error)
-                if partial is not None:
-                    received = [batch[i] for i in numbers]
-                    partial = round_to_half(partial, [texts[i] for i in received]) if half else partial
-                    yield received, partial, time.perf_counter() - started
+                numbers, vectors_of_some = partial_vectors(error)
+                answered = [batch[i] for i in numbers]
+                if vectors_of_some is not None:
+                    if half:
+                        vectors_of_some = round_to_half(vectors_of_some, [texts[i] for i in answered])
+                    yield answered, vectors_of_some, time.perf_counter() - started
                 raise
             yield batch, vectors, time.perf_counter() - started
         return
