@@ -56,7 +56,7 @@ class _Row(msgspec.Struct):
 
 
 class _OpenAIUsage(msgspec.Struct):
-    total_tokens: int = 0
+    total_tokens: int | None = None
 
 
 class _OpenAIResponse(msgspec.Struct):
@@ -66,7 +66,7 @@ class _OpenAIResponse(msgspec.Struct):
 
 class _OllamaResponse(msgspec.Struct):
     embeddings: list[list[float]]
-    prompt_eval_count: int = 0
+    prompt_eval_count: int | None = None
 
 
 class ServerReply(msgspec.Struct):
@@ -100,13 +100,13 @@ def _openai_body(server: Server, texts: list[str]) -> dict[str, object]:
 
 def _read_openai(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OpenAIResponse)
-    tokens = response.usage.total_tokens if response.usage else 0
-    return ServerReply([(row.index, row.embedding) for row in response.data], tokens)
+    tokens = response.usage.total_tokens if response.usage else None
+    return ServerReply([(row.index, row.embedding) for row in response.data], tokens or 0)
 
 
 def _read_ollama(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OllamaResponse)
-    return ServerReply(list(enumerate(response.embeddings)), response.prompt_eval_count)
+    return ServerReply(list(enumerate(response.embeddings)), response.prompt_eval_count or 0)
 
 
 def _read_tei(content: Any) -> ServerReply:
