@@ -5,7 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from sentprobe.encoders.store import Store
 
 
 @contextmanager
@@ -101,3 +104,22 @@ def print_published(task: str, language: str | None = None, note: str = "") -> N
         print_wrapped(out(), line, "dim")
     if lines and note:
         print_wrapped(out(), note, "dim")
+
+
+def print_plans(encoders: Iterable[str], texts: Sequence[str], store: Store | None, *, half: bool) -> int:
+    """Print what encoding the texts would take, for each encoder that can be loaded; the exit code."""
+    from sentprobe.console import out, warn
+    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
+    from sentprobe.errors import SentProbeError
+
+    plans, failed = [], 0
+    for name in encoders:
+        try:
+            plans.append(plan_encoding(name, texts, store, half=half))
+        except SentProbeError as e:
+            failed += 1
+            warn(f"would not be encoded: {name}: {e}")
+    if not plans:
+        return 1
+    plan_table(plans).print(out())
+    return 2 if failed else 0

@@ -277,6 +277,9 @@ def test_a_dry_run_prints_texts_tokens_and_cost(server, tmp_path):
     assert encoded.returncode == 0, encoded.stderr
     assert encoded.stdout == done.stdout
     assert server.seen == []
+    partly = sentprobe("run", *options, "-d", path, "-o", tmp_path / "run", "-e", "npy:nothing")
+    assert (partly.returncode, partly.stdout) == (2, done.stdout)
+    assert "would not be encoded: npy:nothing: " in partly.stderr
 
 
 def test_a_failure_loses_nothing_that_was_in_flight_with_it(server, tmp_path):
