@@ -87,7 +87,8 @@ def as_encoder(model: Any, **options: Any) -> Any:
             raise UsageError(f"{sorted(options)[0]}= is an option for models in memory; got {type(model).__name__}.")
         _check_callable(model)
         return model
-    return ModelObject(wrap(model, {key: str(value) for key, value in options.items()}), type(model).__name__)
+    texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in options.items()}
+    return ModelObject(wrap(model, texts), type(model).__name__)
 
 
 def _wrapper(model: Any) -> Callable[[Any, Mapping[str, str]], Any] | None:

@@ -28,6 +28,7 @@ def test_a_model_of_sentence_transformers(pooled):
     assert_near(embed_texts(model, TEXTS).vectors, encoder(TEXTS), 1e-6)
     short = as_encoder(model, truncate_dim=3, prompt_name="query")
     assert_near(short(TEXTS), model.encode(TEXTS, truncate_dim=3, prompt_name="query"), 1e-6)
+    assert_near(as_encoder(model, normalize=True)(TEXTS), model.encode(TEXTS, normalize_embeddings=True), 1e-6)
     model.truncate_dim = 5
     assert_near(as_encoder(model, truncate_dim=7)(TEXTS), model.encode(TEXTS, truncate_dim=7), 1e-6)
     assert (model.truncate_dim, model.max_seq_length) == (5, 30)  # it is not ours
