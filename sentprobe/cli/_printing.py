@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from sentprobe.encoders.store import Store
     from sentprobe.results.run import Run
 
 
@@ -125,3 +126,22 @@ def print_results(results: Run) -> None:
         say(printable(f"note: {name} {sent} ({when})."))
     for name, why in read_unloadable(results.info).items():
         say(printable(f"note: {name} cannot be loaded again: {why}."))
+
+
+def print_plans(encoders: Iterable[str], texts: Sequence[str], store: Store | None, *, half: bool) -> int:
+    """Print what encoding the texts would take, for each encoder that can be loaded; the exit code."""
+    from sentprobe.console import out, warn
+    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
+    from sentprobe.errors import SentProbeError
+
+    plans, failed = [], 0
+    for name in encoders:
+        try:
+            plans.append(plan_encoding(name, texts, store, half=half))
+        except SentProbeError as e:
+            failed += 1
+            warn(f"would not be encoded: {name}: {e}")
+    if not plans:
+        return 1
+    plan_table(plans).print(out())
+    return 2 if failed else 0

@@ -140,18 +140,17 @@ def _encode(
 
 def _plan(paths: Sequence[str], encoder: Sequence[str], half: bool, jobs: int, store: Store | None) -> int:
     """Print what encoding would take."""
+    from sentprobe.cli._printing import print_plans
     from sentprobe.cli._sets import map_sets
-    from sentprobe.console import out as console
     from sentprobe.encoders import expand_names
     from sentprobe.encoders.embed import texts_of_set
-    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
 
     unread: list[str] = []
     texts = [text for _, all_texts in map_sets(paths, unread, texts_of_set, jobs) for text in all_texts]
     if unread and not texts:
         return 1
-    plan_table(plan_encoding(name, texts, store, half=half) for name in expand_names(encoder)).print(console())
-    return 2 if unread else 0
+    code = print_plans(expand_names(encoder), texts, store, half=half)
+    return code or (2 if unread else 0)
 
 
 def _encode_with(

@@ -216,14 +216,12 @@ def _seedless_note(request: RunOptions) -> str:
 
 def _print_plan(encoders: Sequence[str], sources: Sequence[Source], request: RunOptions, store: Store | None) -> int:
     """Print what encoding the texts of the run would take."""
-    from sentprobe.console import out
-    from sentprobe.encoders.encoding_plan import plan_encoding, plan_table
+    from sentprobe.cli._printing import print_plans
     from sentprobe.run.inputs import probing_splits
 
     splits = [probing_splits(source.load(), request.limit, request.folds) for source in sources]
     texts = [text for s in splits for text in s.texts()]
-    plan_table(plan_encoding(name, texts, store, half=request.half) for name in encoders).print(out())
-    return 0
+    return print_plans(encoders, texts, store, half=request.half)
 
 
 def _names(names: Sequence[str], available: Collection[str], noun: str) -> str:

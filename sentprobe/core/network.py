@@ -309,11 +309,21 @@ _RETRY_ERRORS = (
 )
 
 
+_GATE_SECONDS = 0.5
+"""How long a request sleeps before it looks whether it is still needed."""
+
+
 class Gate:
     """A pause that all requests to a server share: what one is told to wait, the others wait as well."""
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
         self._sleep, self._lock, self._until = sleep, threading.Lock(), 0.0
+        self.closed = False
+        """Whether no request passes any more; those in flight may end."""
+
+    def close(self) -> None:
+        """Let no request pass, and none wait."""
+        self.closed = True
 
     def hold(self, seconds: float) -> None:
         """Let no request pass for so long."""
@@ -322,8 +332,8 @@ class Gate:
 
     def wait(self) -> None:
         """Wait until requests may pass."""
-        while (seconds := self._until - time.monotonic()) > 0:
-            self._sleep(seconds)
+        while not self.closed and (seconds := self._until - time.monotonic()) > 0:
+            self._sleep(min(seconds, _GATE_SECONDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,10 +365,13 @@ class Endpoint:
         """
         request = urllib.request.Request(self.url, body, dict(headers))  # noqa: S310 - the scheme was checked
         opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(dict(self.proxies)))
+        failure = f"{self.url} was not asked, since another request failed."
         for attempt in range(MAX_ATTEMPTS):
             wait = 2.0**attempt * (0.5 + self.jitter() / 2)
             if self.gate is not None:
                 self.gate.wait()
+                if self.gate.closed:
+                    raise self.error(failure)
             try:
                 with opener.open(request, timeout=self.timeout) as answer:
                     return self._read(answer, max_bytes)

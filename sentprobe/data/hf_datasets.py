@@ -111,12 +111,24 @@ def _numbered_cells(typed: str, rows: Any, columns: Columns) -> Iterator[tuple[i
         values = {name: batch.column(name).to_pylist() for name in batch.column_names}
         for cells in zip(*(values[name] for name in names), strict=True):
             if not any(value == -1 and label_names[name] for name, value in zip(names, cells, strict=True)):
-                yield number, [_text(value, name, label_names[name]) for value, name in zip(cells, names, strict=True)]
+                try:
+                    row = [_text(value, name, label_names[name]) for value, name in zip(cells, names, strict=True)]
+                except _NoSuchLabel as e:
+                    raise CorpusError(typed, number, f"the label {e}", "the number of a label's name") from None
+                yield number, row
             number += 1
 
 
+class _NoSuchLabel(Exception):
+    """A label whose number has no name."""
+
+
 def _text(value: Any, column: str, names: Sequence[str] | None) -> str:
-    return names[value] if names and value is not None else cell_text(value, column)
+    if not names or value is None:
+        return cell_text(value, column)
+    if not 0 <= value < len(names):
+        raise _NoSuchLabel(value)
+    return str(names[value])
 
 
 # Loading

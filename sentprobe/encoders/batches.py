@@ -21,7 +21,7 @@ from sentprobe.core.cluster import current_cluster
 from sentprobe.core.folders import scratch_folder
 from sentprobe.core.third_party import third_party_code
 from sentprobe.core.workers import map_in_workers
-from sentprobe.encoders.call import call_encoder, preview, round_to_half
+from sentprobe.encoders.call import call_encoder, partial_vectors, preview, round_to_half
 from sentprobe.encoders.encoder import EncoderInfo, encoder_info
 from sentprobe.encoders.identity import Identity
 from sentprobe.encoders.scheme import load
@@ -153,7 +153,16 @@ def encode_batches(
     if jobs == 1:
         for batch in batches:
             started = time.perf_counter()
-            vectors = _encode(encoder, [texts[i] for i in batch], layers, half)
+            try:
+                vectors = _encode(encoder, [texts[i] for i in batch], layers, half)
+            except BaseException as error:  # Ctrl-C, too: what a server has answered is paid for
+                numbers, vectors_of_some = partial_vectors(error)
+                answered = [batch[i] for i in numbers]
+                if vectors_of_some is not None:
+                    if half:
+                        vectors_of_some = round_to_half(vectors_of_some, [texts[i] for i in answered])
+                    yield answered, vectors_of_some, time.perf_counter() - started
+                raise
             yield batch, vectors, time.perf_counter() - started
         return
     started = time.perf_counter()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,28 @@ def check_vectors(output: Any, texts: Sequence[str], layers: Sequence[str] = ())
     bad = ~np.isfinite(array).all(axis=(0, 2))
     if bad.any():
         first = texts[int(np.argmax(bad))]
-        raise EncoderError(
+        error = EncoderError(
             f"The encoder returned NaN or infinite numbers for {int(bad.sum())} of {len(texts)} texts, the first of "
             f"which is {preview(first)}; expected finite numbers."
         )
+        keep_partial(error, {i: array[:, i] for i in np.flatnonzero(~bad).tolist()})
+        raise error
     return array
+
+
+def keep_partial(error: BaseException, vectors: Mapping[int, Array]) -> None:
+    """Let an error carry the vectors (layers or 1, d) of the texts, by number, that an encoder has not failed on."""
+    with suppress(AttributeError, TypeError):  # an exception without a dict, which is rare
+        error.partial_vectors = dict(vectors)  # type: ignore[attr-defined]
+
+
+def partial_vectors(error: BaseException) -> tuple[list[int], Array | None]:
+    """The numbers of the texts of a failed call that have a vector, and these (layers or 1, n, d), if there are any."""
+    partial: Mapping[int, Array] = getattr(error, "partial_vectors", {})
+    usable = {i: vector for i, vector in sorted(partial.items()) if np.isfinite(vector).all() and vector.size}
+    if not usable or len({vector.shape for vector in usable.values()}) > 1:
+        return [], None
+    return list(usable), np.stack(list(usable.values()), axis=1).astype(np.float32, copy=False)
 
 
 def round_to_half(vectors: Array, texts: Sequence[str]) -> Array:

@@ -245,7 +245,7 @@ def _check_blobs(spec: Spec, folder: Path, *, recursive: bool) -> None:
     inside = (
         path.relative_to(folder).as_posix() for path in folder.glob("**/*" if recursive else "*") if path.is_symlink()
     )
-    for name in loadable_files(inside, recursive=recursive):
+    for name in loadable_files(inside, recursive=recursive, code=trusts_code(spec)):
         blob = (folder / name).resolve()
         if blob.parent.name != "blobs" or not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue

@@ -19,6 +19,8 @@ from sentprobe.errors import UsageError
 UNKNOWN = Identity("object", "object")
 """What the facts about a model in memory are added to; nobody sees it."""
 PAIR = "a pair (model, tokenizer)"
+DERIVING = ("fit", "restrict", "with_simple_tokens")
+"""Methods of encoders that return another encoder."""
 
 
 class ModelObject:
@@ -26,9 +28,9 @@ class ModelObject:
 
     identity = None
 
-    def __init__(self, encoder: Any, model: Any) -> None:
+    def __init__(self, encoder: Any, name: str) -> None:
         self.encoder = encoder
-        self.__name__ = type(model).__name__
+        self.__name__ = name
 
     def __call__(self, texts: Sequence[str], /) -> Any:
         """One vector per text."""
@@ -37,7 +39,12 @@ class ModelObject:
     def __getattr__(self, name: str) -> Any:
         if name == "encoder":  # while it is copied
             raise AttributeError(name)
-        return getattr(self.encoder, name)
+        value = getattr(self.encoder, name)
+        # another encoder, such as a fitted one, would have the identity that all models of the library share
+        return self._derive(value) if name in DERIVING else value
+
+    def _derive(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments: ModelObject(method(*arguments), self.__name__)
 
     def __repr__(self) -> str:
         return f"<ModelObject {self.__name__}>"
@@ -80,7 +87,8 @@ def as_encoder(model: Any, **options: Any) -> Any:
             raise UsageError(f"{sorted(options)[0]}= is an option for models in memory; got {type(model).__name__}.")
         _check_callable(model)
         return model
-    return ModelObject(wrap(model, {key: str(value) for key, value in options.items()}), model)
+    texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in options.items()}
+    return ModelObject(wrap(model, texts), type(model).__name__)
 
 
 def _wrapper(model: Any) -> Callable[[Any, Mapping[str, str]], Any] | None:

@@ -14,7 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.error import HTTPError
@@ -25,7 +25,8 @@ import numpy as np
 from sentprobe import __version__
 from sentprobe.core.arguments import as_texts
 from sentprobe.core.network import RETRY_STATUSES, Endpoint, Gate
-from sentprobe.encoders.call import PREVIEW_CHARS, preview
+from sentprobe.core.words import replace_surrogates
+from sentprobe.encoders.call import PREVIEW_CHARS, keep_partial, preview
 from sentprobe.encoders.encoder import short_repr
 from sentprobe.encoders.identity import Identity, Spec
 from sentprobe.errors import EncoderError, ShapeError, UsageError
@@ -55,7 +56,7 @@ class _Row(msgspec.Struct):
 
 
 class _OpenAIUsage(msgspec.Struct):
-    total_tokens: int = 0
+    total_tokens: int | None = None
 
 
 class _OpenAIResponse(msgspec.Struct):
@@ -65,7 +66,7 @@ class _OpenAIResponse(msgspec.Struct):
 
 class _OllamaResponse(msgspec.Struct):
     embeddings: list[list[float]]
-    prompt_eval_count: int = 0
+    prompt_eval_count: int | None = None
 
 
 class ServerReply(msgspec.Struct):
@@ -99,13 +100,13 @@ def _openai_body(server: Server, texts: list[str]) -> dict[str, object]:
 
 def _read_openai(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OpenAIResponse)
-    tokens = response.usage.total_tokens if response.usage else 0
-    return ServerReply([(row.index, row.embedding) for row in response.data], tokens)
+    tokens = response.usage.total_tokens if response.usage else None
+    return ServerReply([(row.index, row.embedding) for row in response.data], tokens or 0)
 
 
 def _read_ollama(content: Any) -> ServerReply:
     response = msgspec.convert(content, _OllamaResponse)
-    return ServerReply(list(enumerate(response.embeddings)), response.prompt_eval_count)
+    return ServerReply(list(enumerate(response.embeddings)), response.prompt_eval_count or 0)
 
 
 def _read_tei(content: Any) -> ServerReply:
@@ -220,15 +221,16 @@ class Server:
         """Vectors (n, d), float32, for n texts."""
         texts = as_texts(texts)
         gate = self.gate if self.concurrency == 1 else self.gate or Gate(self.sleep)
-        work = _Work([f"{self.prompt}{text}" or " " for text in texts], self.batch)
-        server = replace(self, gate=gate)
-        if self.concurrency == 1 or len(texts) <= 1:
-            work.do(server)
-        else:
-            with ThreadPoolExecutor(self.concurrency, "server") as threads:
-                for _ in threads.map(work.do, [server] * self.concurrency):
-                    pass
-        vectors = [work.vectors[i] for i in range(len(texts))]
+        work = _Work([replace_surrogates(f"{self.prompt}{text}") or " " for text in texts], self.batch)
+        try:
+            work.run(replace(self, gate=gate), self.concurrency if len(texts) > 1 else 1)
+            return self._checked([work.vectors[i] for i in range(len(texts))], texts)
+        except BaseException as error:
+            keep_partial(error, {i: vector[None] for i, vector in dict(work.vectors).items()})
+            raise
+
+    def _checked(self, vectors: Sequence[Array], texts: Sequence[str]) -> Array:
+        """The vectors as an array (n, d), if all are of one length."""
         width = self.dimensions or (len(vectors[0]) if vectors else 0)
         for vector, text in zip(vectors, texts, strict=True):
             if len(vector) != width:
@@ -302,18 +304,38 @@ class _Work:
         self.texts, self.limit = texts, limit
         self.vectors: dict[int, Array] = {}
         self._next = 0
-        self._failed = False
+        self._error: BaseException | None = None
         self._lock = threading.Lock()
 
     def _take(self) -> tuple[int, int]:
         """The next texts that fit into a request; none if all are taken, or a request has failed."""
         with self._lock:
             start = self._next
-            if not self._failed and start < len(self.texts):
+            if self._error is None and start < len(self.texts):
                 self._next += len(within_budget(self.texts[start : start + self.limit]))
             return start, self._next
 
-    def do(self, server: Server) -> None:
+    def run(self, server: Server, concurrency: int) -> None:
+        """Request all vectors; after a failure, or Ctrl-C, only what is in flight is waited for."""
+        if concurrency == 1:
+            self._do(server)
+            return
+        with ThreadPoolExecutor(concurrency, "server") as threads:
+            try:
+                wait([threads.submit(self._do, server) for _ in range(concurrency)])
+            except BaseException as error:
+                self._stop(server, error)
+        if self._error is not None:
+            raise self._error
+
+    def _stop(self, server: Server, error: BaseException) -> None:
+        """Let the other threads send nothing more; the first error is the one that counts."""
+        with self._lock:
+            self._error = self._error or error
+        if server.gate is not None:
+            server.gate.close()
+
+    def _do(self, server: Server) -> None:
         """Request vectors until there is nothing left to take."""
         try:
             while True:
@@ -322,8 +344,8 @@ class _Work:
                     return
                 while start < stop:
                     start += self._request(server, start, stop)
-        except BaseException:
-            self._failed = True  # the other threads need not send what will not be used
+        except BaseException as error:
+            self._stop(server, error)
             raise
 
     def _request(self, server: Server, start: int, stop: int) -> int:

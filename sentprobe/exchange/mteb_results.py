@@ -18,6 +18,7 @@ import msgspec
 from sentprobe import __version__
 from sentprobe.core.files import encode_json, make_folder, write_atomically
 from sentprobe.core.formatting import ABSENT, POINTS
+from sentprobe.core.install import pip_install
 from sentprobe.core.table import CellText, Table, TableColumn
 from sentprobe.errors import DataError, NotInstalled, UsageError
 from sentprobe.exchange.mteb_tasks import task_name
@@ -147,7 +148,7 @@ def _mteb_version() -> str:
     try:
         return version("mteb")
     except PackageNotFoundError:
-        raise NotInstalled("Results in MTEB's format need mteb: pip install mteb.") from None
+        raise NotInstalled(f"Results in MTEB's format need mteb: {pip_install('mteb')}") from None
 
 
 def _model_meta(name: str, revision: str | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,11 @@ SIZE_NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<
 UNLICENSED = "license: unknown  # to be filled in before the sets are published"
 _LICENCE_LINES = re.compile(r"^license(?:_name|_link)?:.*\n", re.MULTILINE)
 _MARK = re.compile(r"\n<!-- written by `sentprobe make`, checksum ([0-9a-f]{32}) -->\n\Z")
-_NOT_IN_CONFIG = re.compile(r'[\s<>:/\\|?*"]+')
+_NOT_IN_YAML = re.compile(r"[^ !#-\[\]-~]")
+"""What is escaped in a string; beyond ASCII, since some of it ends a line in YAML."""
+_IN_PATTERNS = re.compile(r"[*?\[:]")
+"""What is not itself in a path to the library, which takes it for a pattern or an address."""
+_NOT_IN_CONFIG = re.compile(r'[\s\x00-\x1f\x7f<>:/\\|?*"\ud800-\udfff]+')
 """What the name of a configuration may not have."""
 
 
@@ -151,7 +156,7 @@ def encode_split(rows: Sequence[Example], labels: Sequence[str], set_digest: str
 
 def card_text(manifests: Mapping[str, Mapping[str, Any]], licence: str) -> str:
     """The card of sets, by their folders: YAML, and a description in Markdown."""
-    configs = {home: config_name(home) for home in manifests}
+    configs = config_names(manifests)
     corpora = {m["corpus"]["digest"]: m for m in manifests.values()}
     name = ", ".join(dict.fromkeys(str(m["corpus"]["name"]) for m in corpora.values()))
     first = next(iter(configs.values()))
@@ -183,27 +188,38 @@ def card_text(manifests: Mapping[str, Mapping[str, Any]], licence: str) -> str:
     return "\n".join([*_front_matter(manifests, configs, name, licence), "", *lines, ""])
 
 
-def config_name(home: str) -> str:
-    """The name of the configuration of the set in a folder, such as ``universal2019-tense``."""
-    return _NOT_IN_CONFIG.sub("-", home) if home != "." else "default"
+def config_names(homes: Iterable[str]) -> dict[str, str]:
+    """The names of the configurations of the sets in folders, such as ``universal2019-tense``; no two are the same."""
+    names: dict[str, str] = {}
+    for home in homes:
+        name = _NOT_IN_CONFIG.sub("-", home) if home != "." else "default"
+        numbered = (name if i == 1 else f"{name}-{i}" for i in count(1))
+        names[home] = next(candidate for candidate in numbered if candidate not in names.values())
+    return names
+
+
+def _quoted(text: str) -> str:
+    """A string in YAML."""
+    escaped = _NOT_IN_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
+    return f'"{escaped}"'
 
 
 def _front_matter(
     manifests: Mapping[str, Mapping[str, Any]], configs: Mapping[str, str], name: str, licence: str
 ) -> Iterator[str]:
-    """The lines of the YAML; strings are written as in JSON, which is YAML."""
-    yield from ("---", f"pretty_name: {json.dumps(f'Probing sets from {name}')}")
+    """The lines of the YAML."""
+    yield from ("---", f"pretty_name: {_quoted(f'Probing sets from {name}')}")
     if languages := sorted({m["language"] for m in manifests.values() if m["language"]}):
-        yield from ("language:", *(f"- {json.dumps(language)}" for language in languages))
+        yield from ("language:", *(f"- {_quoted(language)}" for language in languages))
     yield licence.removesuffix("\n")
     total = sum(sum(m["sizes"]["made"].values()) for m in manifests.values())
     yield from ("size_categories:", f"- {SIZE_NAMES[sum(total >= size for size in SIZES)]}")
     yield from ("task_categories:", "- text-classification", "tags:", "- probing", "- sentprobe", "configs:")
     for home, config in configs.items():
-        yield from (f"- config_name: {json.dumps(config)}", "  data_files:")
+        yield from (f"- config_name: {_quoted(config)}", "  data_files:")
         for file in SPLIT_FILES.values():
-            path = file if home == "." else f"{home}/{file}"
-            yield from (f"  - split: {file.partition('.')[0]}", f"    path: {json.dumps(path)}")
+            path = _IN_PATTERNS.sub(r"[\g<0>]", file if home == "." else f"{home}/{file}")
+            yield from (f"  - split: {file.partition('.')[0]}", f"    path: {_quoted(path)}")
     yield "---"
 
 
@@ -226,7 +242,8 @@ def _making(manifests: Mapping[str, Mapping[str, Any]], of_corpora: Iterable[Map
     for m in of_corpora:
         corpus = m["corpus"]
         kind = "synthetic sentences" if corpus["synthetic"] else "sentences"
-        yield f"- From {in_markdown(str(corpus['name']))}: {corpus['sentences']:,} {kind}, digest {corpus['digest']}."
+        name, origin = in_markdown(str(corpus["name"])), in_markdown(str(corpus["digest"]))
+        yield f"- From {name}: {corpus['sentences']:,} {kind}, digest {origin}."
         for treebank in corpus.get("treebanks", ()):
             yield (
                 f"- {in_markdown(str(treebank['treebank']))} {treebank['release']} has the licence "
@@ -235,7 +252,7 @@ def _making(manifests: Mapping[str, Mapping[str, Any]], of_corpora: Iterable[Map
         for provenance in corpus.get("annotation", ()):
             yield f"- Annotated by {in_markdown(describe_provenance(provenance))}."
     seeds = sorted({m["seed"] for m in manifests.values()})
-    versions = sorted({m["versions"]["sentprobe"] for m in manifests.values()})
+    versions = sorted({in_markdown(str(m["versions"]["sentprobe"])) for m in manifests.values()})
     yield (
         f"- sentprobe {', '.join(versions)}, seed {', '.join(map(str, seeds))}. No sentence is in two rows of a "
         "set, nor nearly. The `manifest.json` of each set has its settings, with which it can be made again."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from sentprobe.core.arguments import StringsOrPaths, StrOrPath, as_strings, takes
 from sentprobe.core.files import write_atomically
 from sentprobe.core.folders import FOLDER_TYPES, FolderType, folder_type_of
+from sentprobe.core.install import pip_install
 from sentprobe.core.table import csv_text
 from sentprobe.errors import NotInstalled, SentProbeError, UsageError, describe_error, error_location
 from sentprobe.report.charts import CHARTS, Chart, Options, chart
@@ -136,7 +137,7 @@ class DrawnFigure:
         try:
             import altair
         except ImportError:
-            raise NotInstalled("Charts of Altair need altair: pip install altair.") from None
+            raise NotInstalled(f"Charts of Altair need altair: {pip_install('frames')}") from None
         return altair.Chart.from_dict(self.spec)
 
 

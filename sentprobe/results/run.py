@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.core.arguments import as_list
+from sentprobe.core.install import pip_install
 from sentprobe.errors import CorruptionWarning, NotInstalled, RunError, UsageError
 from sentprobe.probes import Model
 from sentprobe.probes.baselines import BASELINES
@@ -312,7 +313,7 @@ class Run:
 
                 return polars.from_arrow(table)
         except ImportError:
-            raise NotInstalled(f"Run.frame({library!r}) needs {library}: pip install {library}.") from None
+            raise NotInstalled(f"Run.frame({library!r}) needs {library}: {pip_install('frames')}") from None
         return table
 
 

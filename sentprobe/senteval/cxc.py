@@ -55,7 +55,10 @@ class CocoCXCEval:
     def load_coco_test(self, path: str | Path) -> list[Mapping[str, Any]]:
         """The test images, each with the rated pairs of its captions."""
         images = read_json(_file(path)).get("images", [])
-        return [image for image in images if image.get("split") == "test" and image.get("cxc_scores")]
+        rated = [image for image in images if image.get("split") == "test" and image.get("cxc_scores")]
+        if not rated:
+            raise DataError(f"{path} has no test image with `cxc_scores`; expected the file of PromCSE's copy.")
+        return rated
 
     def run(self, params: dotdict, batcher: Batcher) -> dict[str, Any]:
         """Encode and compare."""

@@ -65,6 +65,8 @@ def _saved_vectors(path: Path) -> tuple[npt.NDArray[np.uint64], Array] | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             digests, vectors = arrays["sentences"], arrays["vectors"]
+        if vectors.ndim != 2 or vectors.dtype.kind != "f" or digests.shape != vectors.shape[:1]:
+            raise ValueError(f"vectors of shape {vectors.shape} for {len(digests)} sentences")
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise DataError(
             f"{path} cannot be read as saved vectors ({error}); move it away, and they are encoded."

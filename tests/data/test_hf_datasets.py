@@ -151,3 +151,16 @@ def test_pairs_have_two_texts(tmp_path):
     assert isinstance(dataset, Dataset)
     assert dataset.manifest["inputs"] == ["hypothesis"]
     assert dataset.rows["te"][0].extra == (("hypothesis", "Two ."),)
+
+
+@pytest.mark.parametrize("number", [7, -2])
+def test_a_label_without_a_name_is_an_error_with_its_row(tmp_path, number):
+    import pyarrow as pa
+
+    rows = reviews(40)
+    moods = pa.array([number if i == 3 else i % 2 for i in range(40)], pa.int64())
+    table = rows.data.table.set_column(2, rows.features.arrow_schema.field("mood"), moods)
+    datasets.Dataset(table.cast(rows.features.arrow_schema)).save_to_disk(tmp_path / "one")
+    (source,) = find_sets(tmp_path / "one", columns=Columns(("review",), "mood"))
+    with pytest.raises(DataError, match=f"row 3 .*has the label {number}; expected the number of a label's name"):
+        source.load()

@@ -277,3 +277,70 @@ def test_a_dry_run_prints_texts_tokens_and_cost(server, tmp_path):
     assert encoded.returncode == 0, encoded.stderr
     assert encoded.stdout == done.stdout
     assert server.seen == []
+    partly = sentprobe("run", *options, "-d", path, "-o", tmp_path / "run", "-e", "npy:nothing")
+    assert (partly.returncode, partly.stdout) == (2, done.stdout)
+    assert "would not be encoded: npy:nothing: " in partly.stderr
+
+
+def test_a_failure_loses_nothing_that_was_in_flight_with_it(server, tmp_path):
+    both = threading.Barrier(4, timeout=20)
+
+    def breaks(handler, body):
+        both.wait()  # four are in flight
+        if TEXTS[3] in body["input"]:
+            return handler.say(400, b"no")
+        time.sleep(0.1)  # the others are answered after that
+        return well(handler, body)
+
+    server.always = breaks
+    store, name = Store(tmp_path), "openai:small?batch=2&concurrency=4&version=1"
+    with pytest.raises(EncoderError, match="answered 400"):
+        embed(load(name), TEXTS[:8], store=store)
+    server.always, server.seen[:] = well, []
+    embeddings = embed(load(name), TEXTS[:8], store=store)
+    assert (embeddings.encoded, sum(len(body["input"]) for _, _, body in server.seen)) == (2, 2)
+    assert np.array_equal(embeddings.vectors, right(TEXTS[:8]))
+
+
+def test_one_vector_that_is_none_does_not_lose_the_others(server, tmp_path):
+    def undefined(handler, body):
+        rows = [{"index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])]
+        rows[0]["embedding"] = [float("nan")] * 4
+        handler.say(200, json.dumps({"data": rows}).encode())
+
+    server.always = undefined
+    store, name = Store(tmp_path), "openai:small?batch=4&version=1"
+    with pytest.raises(EncoderError, match="NaN or infinite numbers for 1 of 4 texts"):
+        embed(load(name), TEXTS[:4], store=store, half=True)
+    server.always = well
+    assert embed(load(name), TEXTS[:4], store=store, half=True).encoded == 1
+
+
+def test_an_interrupted_call_waits_for_no_retries_and_keeps_what_came(server, tmp_path, monkeypatch):
+    server.always = lambda handler, body: (
+        handler.say(429, b"later", [("Retry-After", "200")]) if body["input"] == ["two"] else well(handler, body)
+    )
+
+    def interrupted(futures):
+        while len(server.seen) < 2 or not any(future.done() for future in futures):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sentprobe.encoders.server.wait", interrupted)
+    store, name, begun = Store(tmp_path), "openai:small?batch=1&concurrency=2&version=1", time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        embed(load(name), ["one", "two"], store=store)
+    assert time.monotonic() - begun < 60
+    assert Store(tmp_path).read(load(name).identity, ["one", "two"])[0].tolist() == [True, False]
+
+
+def test_half_of_a_pair_of_surrogates_is_not_sent(server):
+    server.always = inference
+    load(address(server, "/embed"))(["corn \ud83d mill"])
+    (_, _, body), *_ = server.seen
+    assert body["inputs"] == ["corn \ufffd\ufffd\ufffd mill"]
+
+
+def test_a_version_that_users_type_is_not_what_vectors_without_one_are_stored_under(server):
+    unknown = load("openai:small").stored_as
+    assert unknown not in {load(f"openai:small?version={version}").identity for version in ("verified", "by vectors")}

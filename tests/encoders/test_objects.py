@@ -7,6 +7,7 @@ import pytest
 
 from sentprobe import as_encoder, embed_texts, evaluate
 from sentprobe.encoders import encoder_info, load
+from sentprobe.encoders.store import Store
 from sentprobe.errors import FailureWarning, RunError, UsageError
 from tests.encoders.test_hf import TEXTS, assert_near, bert, word_pieces
 from tests.encoders.test_st import imported, pooled
@@ -27,6 +28,7 @@ def test_a_model_of_sentence_transformers(pooled):
     assert_near(embed_texts(model, TEXTS).vectors, encoder(TEXTS), 1e-6)
     short = as_encoder(model, truncate_dim=3, prompt_name="query")
     assert_near(short(TEXTS), model.encode(TEXTS, truncate_dim=3, prompt_name="query"), 1e-6)
+    assert_near(as_encoder(model, normalize=True)(TEXTS), model.encode(TEXTS, normalize_embeddings=True), 1e-6)
     model.truncate_dim = 5
     assert_near(as_encoder(model, truncate_dim=7)(TEXTS), model.encode(TEXTS, truncate_dim=7), 1e-6)
     assert (model.truncate_dim, model.max_seq_length) == (5, 30)  # it is not ours
@@ -74,6 +76,27 @@ def test_word_vectors_of_gensim(fasttext):
     assert_near(as_encoder(fasttext.wv, oov="skip")([" ".join(words[0])]), known, 1e-5)
     unknown = as_encoder(fasttext)(["gristmill"])
     assert_near(unknown, fasttext.wv["gristmill"][None], 1e-5)
+
+
+def test_a_fitted_model_in_memory_has_no_identity_either(pooled, tmp_path):
+    kind = pytest.importorskip("gensim.models").KeyedVectors
+    store, texts = Store(tmp_path), ["corn mill", "mill"]
+
+    def vectors(model, **options):
+        embeddings = embed_texts(as_encoder(model, **options), texts, store=store)
+        assert (embeddings.identity, embeddings.encoded) == (None, 2)
+        return embeddings.vectors
+
+    for options in ({"pool": "idf"}, {"pool": "sif", "component": 1}):
+        models = [kind(3), kind(3)]
+        for model, value in zip(models, (1, 2), strict=True):
+            model.add_vectors(["corn", "mill"], np.array([[value, 0, 1], [0, 1, value]], np.float32))
+        first, second = (vectors(model, **options) for model in models)
+        assert not np.array_equal(first, second)
+    model = library.SentenceTransformer(str(pooled), device="cpu")
+    whole = vectors(model, precision="int8")
+    model.default_prompt_name, model.prompts = "query", {"query": "mill mill "}
+    assert not np.array_equal(vectors(model, precision="int8"), whole)
 
 
 @pytest.mark.doors

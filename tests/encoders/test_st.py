@@ -435,3 +435,16 @@ def test_the_mean_of_a_real_models_last_layer_is_its_sentence_vector(minilm):
 def test_a_real_model_knows_which_words_are_akin(minilm):
     corn, maize, rain = load(f"st:{minilm}")(["corn", "maize", "a wet afternoon in spring"])
     assert corn @ maize > 2 * (corn @ rain)
+
+
+def test_code_in_a_folder_is_refused_whatever_the_library_does(pooled, tmp_path, monkeypatch):
+    folder, ran = tmp_path / "mine", tmp_path / "ran"
+    shutil.copytree(pooled, folder)
+    (folder / "mill.py").write_text(f"open({str(ran)!r}, 'w')\nclass Mill:\n    pass\n", "utf-8")
+    modules = json.loads((folder / "modules.json").read_bytes())
+    modules[-1]["type"] = "mill.Mill"
+    (folder / "modules.json").write_text(json.dumps(modules), "utf-8")
+    monkeypatch.setattr(library, "SentenceTransformer", lambda *_, **__: pytest.fail("the library was called"))
+    with pytest.raises(EncoderError, match="comes with code of its own, which sentprobe does not run unless you add"):
+        load(f"st:{folder}")
+    assert not ran.exists()

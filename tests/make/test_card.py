@@ -167,3 +167,16 @@ def test_the_type_of_labels_is_in_the_files_themselves():
     content = encode_split([Example("b", ("x",), "x")], ["a", "b"], "0" * 16)
     schema = pq.read_schema(io.BytesIO(content))
     assert datasets.Features.from_arrow_schema(schema)["label"] == datasets.ClassLabel(names=["a", "b"])
+
+
+def test_names_of_folders_are_neither_patterns_nor_addresses_nor_confused(tmp_path, conneau):
+    names = {"a-b": "a-b", "a/b": "a-b-2", "w1": "w1", "w[12]": "w[12]", "co:lon": "co-lon", "mill 😀": "mill-😀"}
+    dataset, folder = conneau["bigram_shift"], tmp_path / "probes"
+    for i, home in enumerate(names, 1):
+        replace(dataset, rows={split: rows[: 5 * i] for split, rows in dataset.rows.items()}).save(folder / home)
+    assert write_card(folder)
+    assert set(datasets.get_dataset_config_names(str(folder))) == set(names.values())
+    by_number = sorted((load(folder, name, cache=tmp_path / "cache").num_rows["test"], name) for name in names.values())
+    pair = ["a-b", "a-b-2"]  # in the order of the folders, whatever it is
+    assert [rows for rows, _ in by_number] == [5 * i for i in range(1, len(names) + 1)]
+    assert [name if name not in pair else "" for _, name in by_number] == ["", "", *list(names.values())[2:]]

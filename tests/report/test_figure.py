@@ -85,7 +85,7 @@ def test_a_report_has_charts_with_the_options_of_figures(tmp_path):
 
 def test_without_altair_it_is_said_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(NotInstalled, match="pip install altair"):
+    with pytest.raises(NotInstalled, match=r"need altair: pip install .*frames"):
         draw(summary(), "heatmap", FigureOptions()).altair()
 
 

@@ -139,6 +139,9 @@ def test_saved_vectors_of_other_sentences_are_not_used(data, tmp_path, caplog):
     (tmp_path / "x_Depth.npz").write_bytes(b"damaged")
     with pytest.raises(DataError, match="cannot be read as saved vectors"):
         senteval.engine.SE(params, batcher).eval("Depth")
+    np.savez(tmp_path / "x_Depth.npz", sentences=np.zeros(3, np.uint64), vectors=np.zeros((2, 4), np.float32))
+    with pytest.raises(DataError, match=r"vectors of shape \(2, 4\) for 3 sentences"):
+        senteval.engine.SE(params, batcher).eval("Depth")
 
 
 @pytest.fixture
@@ -161,6 +164,13 @@ def captions(tmp_path):
         csv.writer(file).writerows([["caption1", "caption2", "agg_score", "sampling_method", "sent1", "sent2"], *pairs])
     (folder / "dataset_coco_with_cxc.json").write_text(json.dumps({"images": images}), "utf-8")
     return str(tmp_path), pairs
+
+
+def test_captions_without_rated_images_are_explained(captions, tmp_path):
+    data, _ = captions
+    (tmp_path / "downstream/CocoCXC/dataset_coco_with_cxc.json").write_text('{"images": []}', "utf-8")
+    with pytest.raises(DataError, match="has no test image with `cxc_scores`"):
+        start(data).eval("CocoCXC")
 
 
 def test_crisscrossed_captions(captions, caplog):

@@ -75,7 +75,7 @@ def load(spec: Spec) -> Server:
         url=f"{base.scheme}://{address}",
         model=model,
         identity=None if version is None else identity,
-        stored_as=identity.with_facts(version="verified") if version is None else None,
+        stored_as=identity.with_facts(verified="by vectors") if version is None else None,
         protocol=protocol,
         address=typed,
         dimensions=dimensions,

@@ -80,7 +80,7 @@ def load(spec: Spec) -> Server:
         url=f"{base.scheme}://{address}/embeddings",
         model=model,
         identity=identity if is_known else None,
-        stored_as=None if is_known else identity.with_facts(version="verified"),
+        stored_as=None if is_known else identity.with_facts(verified="by vectors"),
         dimensions=dimensions,
         batch=spec.integer("batch", 256, high=MAX_REQUEST_TEXTS),
         concurrency=spec.integer("concurrency", 1, high=MAX_CONCURRENCY),

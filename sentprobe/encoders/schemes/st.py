@@ -227,7 +227,7 @@ def load(spec: Spec) -> Encoder:
     trusted = hub.trusts_code(spec)
     with hub.loading(spec), _with_base(location.folder, base) as folder:
         if not trusted:
-            _check_dense(folder)
+            _check_modules(folder)
         model = getattr(library, kind)(
             str(folder),
             device=str(device),
@@ -247,7 +247,9 @@ def load(spec: Spec) -> Encoder:
         revision=location.revision,
         base=None if base is None else f"{base.name}@{base.revision}",
         dtype=None if inner is None else dtype,
-        code=hub.code_digest(*model, *(() if inner is None else (inner, inner.config))) if trusted else None,
+        code=hub.code_digest(*model, *(() if inner is None else (inner, inner.config, model.tokenizer)))
+        if trusted
+        else None,
     )
     return build(spec, model, identity, card_languages(location.folder))
 
@@ -321,12 +323,7 @@ def _dense(spec: Spec, model: Any, identity: Identity, prompt: str, languages: t
 def _check_options(spec: Spec) -> None:
     """UsageError if options contradict each other, which needs no model to know."""
     options = dict(spec.options)
-    for first, second in (
-        ("prompt", "prompt_name"),
-        ("layer", "precision"),
-        ("layer", "backend"),
-        ("dtype", "backend"),
-    ):
+    for first, second in EXCLUDE_EACH_OTHER:
         if first in options and second in options:
             raise UsageError(f"{spec} has {first}= and {second}=, which exclude each other; leave one out.")
     spec.choice("normalize", ("false", "true"))
@@ -399,9 +396,14 @@ def _with_base(folder: Path, base: hub.ModelLocation | None) -> Iterator[Path]:
         yield Path(name)
 
 
-def _check_dense(folder: Path) -> None:
-    """Reject an activation that is not torch's: the library would replace it and only log that."""
+def _check_modules(folder: Path) -> None:
+    """Reject code that is not the library's, and an activation that is not torch's, which would be replaced in a log.
+
+    Whether the library itself refuses the code of a folder depends on its version.
+    """
     for module in json.loads((folder / "modules.json").read_bytes()):
+        if not module["type"].startswith("sentence_transformers."):
+            raise ValueError(f"{module['type']} needs trust_remote_code")
         if module["type"].endswith(".Dense"):
             config = json.loads((folder / module["path"] / "config.json").read_bytes())
             if not config.get("activation_function", "torch.").startswith("torch."):

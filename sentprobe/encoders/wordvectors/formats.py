@@ -230,11 +230,12 @@ def read_kv(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]:
         "KeyedVectors as gensim 4 saves them (of a Word2Vec model, save model.wv; of FastText, save_facebook_model)"
     )
     record = load_pickle(Path(path), (KEYED_VECTORS,), expected)
-    attributes = record.attributes if isinstance(record, PickledRecord) else {}
+    attributes = getattr(record, "attributes", {}) if isinstance(record, PickledRecord) else {}
     words, matrix = attributes.get("index_to_key") or [], attributes.get(MATRIX_ATTRIBUTE)
-    if isinstance(matrix, PickledArray):
+    beside = attributes.get("__numpys")
+    if isinstance(matrix, PickledArray) and hasattr(matrix, "numbers"):
         stored = matrix.numbers
-    elif MATRIX_ATTRIBUTE in (attributes.get("__numpys") or ()):
+    elif isinstance(beside, list | tuple | set) and MATRIX_ATTRIBUTE in beside:
         try:
             stored = map_array(str(matrix_beside(path)))
         except (OSError, ValueError) as e:
@@ -242,7 +243,8 @@ def read_kv(path: str, limit: int | None) -> Iterator[tuple[list[str], Matrix]]:
     else:
         raise DataError(f"{path} has no word vectors; expected {expected}.")
     is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
-    if not is_list or stored.ndim != 2 or stored.dtype.kind not in "fiu" or len(stored) != len(words):
+    is_table = stored.ndim == 2 and stored.shape[1] and stored.dtype.kind in "fiu"
+    if not is_list or not is_table or len(stored) != len(words):
         raise DataError(f"{path} does not have a vector for every word; expected {expected}.")
     return blocks_of(words, stored, limit)
 
