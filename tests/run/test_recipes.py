@@ -164,7 +164,16 @@ def test_it_is_said_how_many_trainings_there_are(run):
     assert sum(",mine," in line for line in csv) == 6
     names = ["mine", "single"]
     table = format_comparison(compare(run, *names), names, "md")
-    assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
+    assert "mine: the mean of 3 trainings (sd " in table
+    assert "intervals and p cover other seeds of it. One training: single. What is said" in table
+    named = format_comparison(ties(run, ["mine", "other", "majority"]), ["mine", "other", "majority"], "md")
+    assert re.search(
+        r"mine: the mean of 3 trainings \(sd .*\); other: the mean of 2 .* other seeds of them\.$", named, re.M
+    )
+    assert (
+        "about the trained probes: those that were retrained (--resample) are known by accuracy alone"
+        in format_comparison(compare(run, *names, metric="macro_f1"), names, "md")
+    )
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
 
 
