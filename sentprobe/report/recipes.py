@@ -30,7 +30,8 @@ def recipe_tables(summary: Summary) -> Iterator[Table]:
             TableColumn(["sd"], _numbers(summary, [None if cell is None else cell.sd for cell in cells])),
             *(TableColumn([title], _numbers(summary, values)) for title, values in zip(titles, scores, strict=True)),
         ]
-        yield Table(columns, f"Trainings of {summary.columns[number].name}")
+        by = "" if summary.by_set_metric else ", by what they are scored by"
+        yield Table(columns, f"Trainings of {summary.columns[number].name}{by}")
 
 
 def _with_intervals(summary: Summary, cells: Sequence[CellSummary | None]) -> list[CellText]:
