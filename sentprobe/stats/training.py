@@ -176,7 +176,7 @@ class Systems:
     def _mean(self, values: Floats, tested: float, *systems: int) -> Mean:
         """The mean of values (n) of systems, given the variance due to test rows."""
         df = self.rows.df(values)
-        seeds = self._of_seeds(tested, *systems)
+        seeds = self.seed_variances(tested, *systems)
         return combined(float(values.mean()), (tested, df), *seeds, *self._trained(tested, df, *systems))
 
     def training_variance(self, system: int) -> float | None:
@@ -252,7 +252,7 @@ class Systems:
             )
         return self._spreads[system]
 
-    def _of_seeds(self, tested: float, *systems: int) -> list[tuple[float, float]]:
+    def seed_variances(self, tested: float, *systems: int) -> list[tuple[float, float]]:
         """The variances that seeds add to that due to test rows, with their degrees of freedom."""
         seeds = [self.seeds[system] for system in systems] if self.seeds else []
         first, second = (self.trainings[systems[0]], self.trainings[systems[-1]]) if self.trainings else ({}, {})

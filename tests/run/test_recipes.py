@@ -19,6 +19,7 @@ from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
 from sentprobe.results.compare import compare, ties
+from sentprobe.results.pilot import pilot_plans
 from sentprobe.results.records import Recipe
 from sentprobe.results.result import Signature
 from sentprobe.results.run import join
@@ -128,6 +129,14 @@ def test_seeds_of_one_recipe_differ_and_two_sets_of_them_do_not(tmp_path):
     )  # fmt: skip
     assert compare(one, "first 1", "second 3")[0].better() == "first"
     assert compare(one, "first", "second")[0].better() is None
+
+
+@pytest.mark.parametrize("names", [("mine", "other"), ("single", "mine")])
+def test_a_pilot_with_several_trainings_detects_what_compare_prints(run, names):
+    comparisons = {row.dataset: row for row in compare(run, *names)}
+    for plan in pilot_plans(run, names):
+        detected = plan.in_folds if plan.by_default else plan.in_split
+        assert detected == pytest.approx(comparisons[plan.dataset].detectable)
 
 
 def test_names_of_recipes_and_of_trainings_select(run):
