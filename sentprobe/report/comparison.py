@@ -149,11 +149,13 @@ def _tables(
     headings += ["test rows", "within", "detectable"] if everything else []
     by = dict.fromkeys(metric_named(row.metric).heading for row in pairs)
     what = "" if {row.metric for row in pairs} == {DEFAULT_METRIC} else f"{' and '.join(by)}. "
-    hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
+    further = "further tests" if _of_words(rows) else "tests of these probes alone"
+    hint = "" if everything else f" --all: how equal they are, and {further}."
+    scale = _metric(rows).number.scale
     unadjusted, bonferroni = (INTERVALS_ALONE, ", Bonferroni over the sets") if len(pairs) > 1 else ("", "")
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets{unadjusted}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
+        f"sets{unadjusted}. better: where p is at most {alpha_text()}; or equivalent within ±{scale * margin:g} (two "
         f"one-sided tests at {alpha_text()}{bonferroni}); or undecided. {about_tests(rows)}{partial}"
         f"{_recipes(rows, names, labels)}{hint}"
     )
@@ -244,7 +246,7 @@ def about_tests(rows: Rows) -> str:
     for about, text in ABOUT.items():
         sets = [row.dataset for row in rows if row.about == about]
         if about == "encoder" and any(isinstance(row, Comparison) and row.seeds > 1 for row in rows):
-            text = f"{text}, and other seeds"
+            text = f"{text}, and other seeds of the probe"
         elif about == "probe" and not _metric(rows).right_or_wrong:
             text = BY_PREDICTIONS
         if sets:

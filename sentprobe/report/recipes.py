@@ -91,4 +91,5 @@ def _forms(summary: Summary) -> list[NumberFormat]:
 
 
 def _names(summary: Summary, columns: Sequence[int]) -> str:
-    return ", ".join(dict.fromkeys(summary.columns[i].name for i in columns))
+    """Encoders without their probes and layers, of which each has as many trainings."""
+    return ", ".join(dict.fromkeys(summary.columns[i].label[0] for i in columns))

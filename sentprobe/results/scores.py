@@ -86,6 +86,8 @@ class ScoreDifference:
     value: float
     p: float
     """Two-sided."""
+    p_rows: float
+    """The same on other test rows alone, with these probes of these trainings."""
     interval: Callable[[float | None], Interval]
     """At a level; None: the usual one."""
     detectable: float | None
@@ -123,6 +125,7 @@ def _over_trainings(difference: ScoreDifference, scores: Sequence[Sequence[float
     return ScoreDifference(
         difference.value,
         max(difference.p, both.p),
+        difference.p_rows,
         both.interval,
         detectable_by(both) if both.variance > 0 else None,
     )
@@ -137,9 +140,11 @@ def _of_rows(run: Run, first: Sequence[Result], second: Sequence[Result], metric
     first_values, second_values = (np.mean([_row_values(metric, arrays) for arrays in side], axis=0) for side in sides)
     gaps = first_values - second_values
     difference = _mean_difference(sides, clusters) if metric.share == "classes" else mean(gaps, clusters)
+    p = clustered_p(first_values, second_values, clusters)
     return ScoreDifference(
         value=float(gaps.mean()),
-        p=clustered_p(first_values, second_values, clusters),
+        p=p,
+        p_rows=p,
         interval=difference.interval,
         detectable=detectable_by(difference) if difference.variance > 0 else None,
     )
@@ -211,4 +216,4 @@ def _swapped_difference(
         return percentile_interval(draws(), level)
 
     value = float(np.mean([metric.score(a) for a in first]) - np.mean([metric.score(b) for b in second]))
-    return ScoreDifference(value=value, p=p, interval=interval, detectable=None)
+    return ScoreDifference(value=value, p=p, p_rows=p, interval=interval, detectable=None)

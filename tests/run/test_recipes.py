@@ -154,6 +154,7 @@ def test_other_metrics_cover_other_seeds_too(run):
     (pair, *_) = compare(run, "mine", "other", metric="balanced_accuracy")
     (single, *_) = compare(run, "mine 1", "other 1", metric="balanced_accuracy")
     assert pair.high - pair.low > single.high - single.low
+    assert pair.p_probe < pair.p  # which is about the trainings at hand
     cell = summarise(run, metric="macro_f1").sets[0].cells[0]
     assert cell.score.sd > 0
 
