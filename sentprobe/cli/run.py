@@ -252,9 +252,9 @@ def _print_results(results: Run) -> None:
     for name, why in notes.items():
         # of a recipe, the first training stands for all
         count = recipes.pop(recipe, 0) if (recipe := results.recipes.get(name)) else 1
-        others = f" (and {count - 1} more of {recipe})" if count > 1 else ""
+        alike = f" (and {count - 1} more of {recipe})" if count > 1 else ""
         if count:
-            say(printable(f"note: {name}{others} cannot be loaded again: {why}."))
+            say(printable(f"note: {name}{alike} cannot be loaded again: {why}."))
 
 
 def _check_pairs(probes: Sequence[str], sources: Sequence[Source]) -> None:

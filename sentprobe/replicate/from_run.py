@@ -90,7 +90,7 @@ class RunEvidence:
         comparison = compare_results(self.run, first.source, second.source, _metric(first))
         return Contrast(
             f"{first.encoder} – {second.encoder}, {_set_name(first)}",
-            first.test_set,
+            first.same_rows,
             comparison.difference,
             (comparison.high - comparison.low) / 2 / levels.normal_quantile(),
             p=comparison.p,
@@ -101,17 +101,19 @@ class RunEvidence:
         """By the interval of the score."""
         label = f"{score.encoder}, {_set_name(score)}"
         error = self._error(score)
-        return Contrast(label, score.test_set, score.value - threshold, error).of(score)
+        return Contrast(label, score.same_rows, score.value - threshold, error).of(score)
 
     def _error(self, score: ClaimScore) -> float:
         """The standard error that the interval in tables stands for, by the same metric and over the same seeds."""
         results, metric = score.source, score.metric
         if metric == results[0].metric:
-            shown = cells.recorded_score(self.run, results)
+            of_metric = cells.recorded_score(self.run, results)
         else:
-            shown = cells.score(results, metric, cells.intervals_of(self.run, results, metric), self.run)
+            of_metric = cells.score(results, metric, cells.intervals_of(self.run, results, metric), self.run)
         # a constant prediction has no interval, but on other rows another score
-        low, high = results[0].range if shown.low is None or shown.high is None else (shown.low, shown.high)
+        low, high = (
+            results[0].range if of_metric.low is None or of_metric.high is None else (of_metric.low, of_metric.high)
+        )
         return (high - low) / 2 / levels.normal_quantile()
 
     def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:  # noqa: ARG002
