@@ -258,7 +258,7 @@ def about_tests(rows: Rows) -> str:
 INTERVALS_ALONE = ", which intervals are not: one may exclude 0 where p is not significant"
 
 
-BY_PREDICTIONS = "about the trained probes: those that were retrained (--resample) are known by accuracy alone"
+BY_PREDICTIONS = "about the trained probes: of retrained ones (--resample) only right and wrong is known"
 
 
 def _recipes(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:

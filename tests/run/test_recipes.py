@@ -181,7 +181,7 @@ def test_it_is_said_how_many_trainings_there_are(run):
         r"mine: the mean of 3 trainings \(sd .*\); other: the mean of 2 .* other seeds of them\.$", named, re.M
     )
     assert (
-        "about the trained probes: those that were retrained (--resample) are known by accuracy alone"
+        "about the trained probes: of retrained ones (--resample) only right and wrong is known"
         in format_comparison(compare(run, *names, metric="macro_f1"), names, "md")
     )
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
