@@ -2,6 +2,7 @@
 
     python benchmarks/recipe_coverage.py [--reps 4000] [--seeds 2,3,5,10] [--ratios 0,0.25,1,4] [--rows 1000]
     python benchmarks/recipe_coverage.py --seeds 3,5 --against 10
+    python benchmarks/recipe_coverage.py --paired
 
 A recipe gives encoders whose expected accuracies vary with the seed, around 80 %; ``ratio`` is the variance of these
 over that of a score due to the test rows. Encoders of one recipe tend to be right on the same rows: half of what
@@ -16,6 +17,10 @@ change, are left out: ``interval_coverage.py`` has them. Columns:
     ±           half the width of the interval, in points
     detects     the difference of two recipes that is detected four times out of five, in points (median)
 
+With ``--paired``, the same encoders stand on both sides, as with two probes, or with a control: chance decides anew on
+which rows a training is right, and its accuracies on both sides vary by a tenth of the variance between trainings.
+Columns: how often the two sides differ at 5 %, and how often if seeds were drawn independently.
+
 The Monte-Carlo error of a coverage of 95 % is 0.34 points from 4,000 repetitions, as is that of 5 % of differences.
 """
 
@@ -23,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -94,6 +100,17 @@ def repetition(recipe, rows, seeds, against):
     )
 
 
+def probed_twice(recipe, rows, seeds):
+    """Whether two sides differ that are the same trainings: paired, and as if these were others."""
+    easy, names = recipe.test_rows(), range(seeds)
+    threshold = recipe.mean + recipe.sd * recipe.rng.standard_normal((seeds, 1))
+    apart = [math.sqrt(0.1) * recipe.sd * recipe.rng.standard_normal((seeds, 1)) for _ in range(2)]
+    sides = [recipe.correct(easy, seeds, threshold + move) for move in apart]
+    others = systems_of(rows, sides)
+    same = replace(others, trainings=[dict(zip(names, side, strict=True)) for side in sides])
+    return same.difference(0, 1).p <= 0.05, others.difference(0, 1).p <= 0.05
+
+
 def main():
     """Print a table."""
     parser = argparse.ArgumentParser()
@@ -102,8 +119,17 @@ def main():
     parser.add_argument("--ratios", default="0,0.25,1,4")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--against", type=int, default=0, help="seeds of the other set; 0: as many")
+    parser.add_argument("--paired", action="store_true", help="the same encoders on both sides")
     args = parser.parse_args()
     rows = ScoredRows.of(args.rows)
+    if args.paired:
+        print(f"{'seeds':>5} {'ratio':>6} {'paired':>11} {'as others':>11}")
+        for k in map(int, args.seeds.split(",")):
+            for ratio in map(float, args.ratios.split(",")):
+                recipe = Recipe(np.random.default_rng([k, round(100 * ratio), 2]), args.rows, ratio)
+                differ = 100 * np.mean([probed_twice(recipe, rows, k) for _ in range(args.reps)], axis=0)
+                print(f"{k:>5} {ratio:>6g} {differ[0]:>11.1f} {differ[1]:>11.1f}", flush=True)
+        return
     columns = ("covers", "sets differ", "with one", "seeds alone", "pooled", "±", "detects")
     print(f"{'seeds':>5} {'ratio':>6} {'sd of seeds':>11} " + " ".join(f"{name:>11}" for name in columns))
     covered, differ = {}, {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -124,8 +125,14 @@ def print_results(results: Run) -> None:
         print_symptoms(diagnosis.name, symptoms)
     for name, when, sent in read_sent(results.info):
         say(printable(f"note: {name} {sent} ({when})."))
-    for name, why in read_unloadable(results.info).items():
-        say(printable(f"note: {name} cannot be loaded again: {why}."))
+    notes = read_unloadable(results.info)
+    recipes = Counter(results.recipes[name] for name in notes if name in results.recipes)
+    for name, why in notes.items():
+        # of a recipe, the first training stands for all
+        count = recipes.pop(recipe, 0) if (recipe := results.recipes.get(name)) else 1
+        alike = f" (and {count - 1} more of {recipe})" if count > 1 else ""
+        if count:
+            say(printable(f"note: {name}{alike} cannot be loaded again: {why}."))
 
 
 def print_plans(encoders: Iterable[str], texts: Sequence[str], store: Store | None, *, half: bool) -> int:

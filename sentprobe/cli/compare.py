@@ -72,6 +72,8 @@ def compare(
         run = Run.load(folder)
         names = encoders or non_baseline_encoders(run)
         if encoders and _is_run(encoders[0], run):
+            if with_controls:
+                raise UsageError("--with is for one encoder and its controls; got two runs.")
             return _compare_runs(run, encoders, metric, margin, format, everything=everything)
         if len(names) == 1:
             return _compare_controls(run, names[0], with_controls or (), metric, format)

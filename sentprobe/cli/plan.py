@@ -184,6 +184,8 @@ def _notes(plans: Sequence[Plan], points: str) -> list[str]:
         "one split, with training rows in proportion."
     )
     if any(p.pilot for p in plans):
+        if any(p.can_fold and p.rows_in_folds(float(points) / 100) is None for p in plans):
+            meaning += f" A dash under rows for {points}: seeds vary too much for that, however many rows there are."
         return [
             meaning,
             "Observed: on which rows the two differ, and what other test, training and dev rows change. × from … to: "

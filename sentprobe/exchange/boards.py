@@ -18,7 +18,7 @@ from sentprobe.core.formatting import count_of
 from sentprobe.core.table import Table, TableColumn, csv_text, in_markdown, plain
 from sentprobe.errors import DataError, UsageError
 from sentprobe.exchange.result_file import BASELINE_NAMES, ResultFile
-from sentprobe.report.legend import legend
+from sentprobe.report.legend import ALONE, legend
 from sentprobe.report.names import listed
 from sentprobe.report.score_table import score_text
 from sentprobe.report.summary import summarise
@@ -270,7 +270,7 @@ def print_leaderboard(all_boards: Leaderboard) -> None:
     console = narrow_out()
     for board in all_boards.boards:
         board.table().print(console, blank_line=True)
-        for line in legend(board.summary):
+        for line in legend(board.summary, ALONE):
             print_wrapped(console, plain(line), "dim")
         console.print()
     for line in _notes(all_boards):
@@ -283,7 +283,7 @@ def leaderboard_markdown(all_boards: Leaderboard) -> str:
     for board in all_boards.boards:
         table = board.table()
         lines += [f"{in_markdown(table.title)}:", "", *table.markdown(), ""]
-        lines += [f"- {in_markdown(line)}" for line in legend(board.summary)] + [""]
+        lines += [f"- {in_markdown(line)}" for line in legend(board.summary, ALONE)] + [""]
     refused = (f"Refused: {line}" for line in all_boards.unread)
     return "\n".join([*lines, *(f"- {in_markdown(line)}" for line in (*_notes(all_boards), *refused))]) + "\n"
 

@@ -9,7 +9,7 @@ from sentprobe import __version__
 from sentprobe.core.formatting import count_of
 from sentprobe.exchange.boards import Board, Leaderboard
 from sentprobe.report.figure import NO_RUN
-from sentprobe.report.legend import legend
+from sentprobe.report.legend import ALONE, legend
 from sentprobe.report.names import listed
 from sentprobe.report.page.header import PageHeader
 from sentprobe.report.page.page import assemble, render_sections
@@ -70,7 +70,11 @@ def _board_sections(boards: Sequence[Board]) -> Iterator[Section]:
     for number, board in enumerate(boards, 1):
 
         def data(page: PageData, board: Board = board) -> Mapping[str, object]:
-            return {"table": board.table(), "legend": legend(board.summary), "signatures": list(board.signatures())}
+            return {
+                "table": board.table(),
+                "legend": legend(board.summary, ALONE),
+                "signatures": list(board.signatures()),
+            }
 
         yield Section(
             name=f"board-{number}",

@@ -63,6 +63,10 @@ def _pattern(model: str) -> re.Pattern[str]:
     return re.compile("".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts)))
 
 
+PARALLEL_TASKS = frozenset({"XNLI"})
+"""Tasks whose test rows are translations of each other in all languages: a row that is hard is so in each."""
+
+
 @dataclass(frozen=True)
 class Scope:
     """Which scores a statistic is of; nothing is restricted by what is empty."""
@@ -99,6 +103,11 @@ class ClaimScore:
     """Tells it from others: there is no difference between a score and itself."""
     source: Any = field(repr=False, compare=False)
     """The printed row, or the results of a run."""
+
+    @property
+    def same_rows(self) -> str:
+        """Differences with the same one are on the same test rows, or on their translations."""
+        return f"{self.task}/{self.task}" if self.task in PARALLEL_TASKS else self.test_set
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from sentprobe.core.arguments import did_you_mean
 from sentprobe.errors import UsageError
 from sentprobe.published import papers
@@ -15,12 +13,11 @@ from sentprobe.replicate.claim import Claim
 from sentprobe.replicate.decide import Answer, answer
 from sentprobe.replicate.evidence import CAPTURE, ClaimScore, Contrast, Models, Scope
 from sentprobe.replicate.printed import PrintedResults
+from sentprobe.report import cells
 from sentprobe.results.compare import compare_results, tested_metric
 from sentprobe.results.metric import DEFAULT_METRIC, METRICS, Metric, metric_named
 from sentprobe.results.records import read_aliases
-from sentprobe.results.result import Result
 from sentprobe.results.run import Run
-from sentprobe.results.scores import score_by
 from sentprobe.results.sides import Side, non_baseline_encoders, select_side
 from sentprobe.stats import level as levels
 
@@ -57,7 +54,9 @@ class RunEvidence:
                     not scope.languages or language in scope.languages
                 ):
                     metric = scope.metric if scope.metric in METRICS else results[0].metric
-                    value = float(np.mean([score_by(self.run, result, metric_named(metric)) for result in results]))
+                    value = cells.score(results, metric, run=self.run).value
+                    if value is None:
+                        continue
                     key = ",".join(result.key for result in results)
                     scores.append(
                         ClaimScore(encoder, varies, cell.task, language, test_set, metric, value, key, results)
@@ -83,7 +82,7 @@ class RunEvidence:
     def contrast(self, first: ClaimScore, second: ClaimScore) -> Contrast:
         """By the paired test of `sentprobe compare`; of scores on two sets, by their intervals."""
         if first.test_set != second.test_set:
-            errors = [_error(score.source) for score in (first, second)]
+            errors = [self._error(side) for side in (first, second)]
             label = f"{first.encoder}, {_set_name(first)} – {second.encoder}, {_set_name(second)}"
             by_task = f"{first.task}/{first.task}/"
             value = first.value - second.value
@@ -91,7 +90,7 @@ class RunEvidence:
         comparison = compare_results(self.run, first.source, second.source, _metric(first))
         return Contrast(
             f"{first.encoder} – {second.encoder}, {_set_name(first)}",
-            first.test_set,
+            first.same_rows,
             comparison.difference,
             (comparison.high - comparison.low) / 2 / levels.normal_quantile(),
             p=comparison.p,
@@ -101,8 +100,21 @@ class RunEvidence:
     def above(self, score: ClaimScore, threshold: float) -> Contrast:
         """By the interval of the score."""
         label = f"{score.encoder}, {_set_name(score)}"
-        error = _error(score.source)
-        return Contrast(label, score.test_set, score.value - threshold, error).of(score)
+        error = self._error(score)
+        return Contrast(label, score.same_rows, score.value - threshold, error).of(score)
+
+    def _error(self, score: ClaimScore) -> float:
+        """The standard error that the interval in tables stands for, by the same metric and over the same seeds."""
+        results, metric = score.source, score.metric
+        if metric == results[0].metric:
+            of_metric = cells.recorded_score(self.run, results)
+        else:
+            of_metric = cells.score(results, metric, cells.intervals_of(self.run, results, metric), self.run)
+        # a constant prediction has no interval, but on other rows another score
+        low, high = (
+            results[0].range if of_metric.low is None or of_metric.high is None else (of_metric.low, of_metric.high)
+        )
+        return (high - low) / 2 / levels.normal_quantile()
 
     def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:  # noqa: ARG002
         """A run has scores wherever it has tests."""
@@ -127,14 +139,6 @@ def _metric(score: ClaimScore) -> Metric:
 
 def _set_name(score: ClaimScore) -> str:
     return str(score.source[0].cell.dataset)
-
-
-def _error(results: Sequence[Result]) -> float:
-    """The standard error of the mean over seeds: that of the test rows, and that of the seeds."""
-    widths = [high - low for low, high in (result.encoder_interval or result.range for result in results)]
-    of_rows = float(np.mean(widths)) / 2 / levels.normal_quantile()
-    scores = [result.score for result in results]
-    return math.hypot(of_rows, float(np.std(scores, ddof=1)) / math.sqrt(len(scores)) if len(scores) > 1 else 0.0)
 
 
 def answer_from_run(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) -> Answer:
@@ -186,7 +190,7 @@ def assign_roles(claim: Claim, run: Run, roles: Mapping[str, Sequence[str]]) -> 
     An encoder is called like a role if its name or alias is that of the role, or matches the names of its models.
     """
     aliases = read_aliases(run.info)
-    titles = {encoder: aliases.get(encoder, encoder) for encoder in run.encoders}
+    titles = {encoder: aliases.get(encoder, encoder) for encoder in (*run.encoders, *run.recipes.values())}
     candidates = non_baseline_encoders(run)
     assigned = {}
     for role in claim.roles:

@@ -69,13 +69,13 @@ class PrintedResults:
         value = round(first.value - second.value, 9)
         label = f"{first.encoder} – {second.encoder}, {_where(first, second)}"
         rounding = _half_digit(first) + _half_digit(second)
-        return Contrast(label, first.test_set, value, error, rounding).of(first, second)
+        return Contrast(label, first.same_rows, value, error, rounding).of(first, second)
 
     def above(self, score: ClaimScore, threshold: float) -> Contrast:
         """Of one score."""
         label = f"{score.encoder}, {_where(score, score)}"
         value = round(score.value - threshold, 9)
-        return Contrast(label, score.test_set, value, _error(score.source), _half_digit(score)).of(score)
+        return Contrast(label, score.same_rows, value, _error(score.source), _half_digit(score)).of(score)
 
     def tested_only(self, first: Models, second: Models, scope: Scope) -> Iterator[Contrast]:
         """Printed p-values, which do not say which of the two is better."""

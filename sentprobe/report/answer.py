@@ -201,12 +201,13 @@ def _judged(summary: Summary) -> Summary:
 
 
 def _by_class(summary: Summary, tested: Sequence[int]) -> list[str]:
-    """Which sets are judged by balanced accuracy."""
+    """Which sets are compared with baselines by balanced accuracy."""
     rare = [_set_name(summary, i) for i in tested if any(c is not None and c.balanced for c in summary.sets[i].cells)]
     if not rare:
         return []
     verb = "has a rare class, and is" if len(rare) == 1 else "have rare classes, and are"
-    return [plain(f"{listed(rare, most=MAX_NAMED_SETS, remainder='more')} {verb} judged by balanced accuracy here.")]
+    names = listed(rare, most=MAX_NAMED_SETS, remainder="more")
+    return [plain(f"{names} {verb} compared with baselines by balanced accuracy here, and by accuracy in the table.")]
 
 
 def _saturated(summary: Summary, tested: Sequence[int]) -> list[str]:

@@ -12,6 +12,7 @@ import msgspec
 from sentprobe.console import narrow_out, out, print_wrapped
 from sentprobe.core.formatting import ABSENT, printable
 from sentprobe.core.table import Table, TableColumn, csv_text, table_width
+from sentprobe.probes.baselines import ALL_BASELINES
 from sentprobe.report.names import short_names
 from sentprobe.report.recipes import FIXED
 from sentprobe.report.rivals import leaders_sentence, pair_sentence
@@ -151,11 +152,13 @@ def _tables(
     headings += ["test rows", "within", "detectable"] if everything else []
     by = dict.fromkeys(metric_named(row.metric).heading for row in pairs)
     what = "" if {row.metric for row in pairs} == {DEFAULT_METRIC} else f"{' and '.join(by)}. "
-    hint = "" if everything else " --all: how equal they are, and tests of these probes alone."
+    further = "further tests" if _of_words(rows) else "tests of these probes alone"
+    hint = "" if everything else f" --all: how equal they are, and {further}."
+    scale = _metric(rows).number.scale
     unadjusted, bonferroni = (INTERVALS_ALONE, ", Bonferroni over the sets") if len(pairs) > 1 else ("", "")
     legend = (
         f"{what}Difference and its interval: of the one that is named, {_unit(rows)}. p: adjusted by Holm over the "
-        f"sets{unadjusted}. better: where p is at most {alpha_text()}; or equivalent within ±{100 * margin:g} (two "
+        f"sets{unadjusted}. better: where p is at most {alpha_text()}; or equivalent within ±{scale * margin:g} (two "
         f"one-sided tests at {alpha_text()}{bonferroni}); or undecided. {about_tests(rows)}{partial}"
         f"{_recipes(rows, names, labels)}{hint}"
     )
@@ -246,7 +249,9 @@ def about_tests(rows: Rows) -> str:
     for about, text in ABOUT.items():
         sets = [row.dataset for row in rows if row.about == about]
         if about == "encoder" and any(isinstance(row, Comparison) and row.seeds > 1 for row in rows):
-            text = f"{text}, and other seeds"
+            text = f"{text}, and other seeds of the probe"
+        elif about == "probe" and not _metric(rows).right_or_wrong:
+            text = BY_PREDICTIONS
         if sets:
             where = "" if len(sets) == len(rows) else f"On {', '.join(sets)}: "
             sentences.append(f"{where}Intervals and p are {text}.")
@@ -256,24 +261,25 @@ def about_tests(rows: Rows) -> str:
 INTERVALS_ALONE = ", which intervals are not: one may exclude 0 where p is not significant"
 
 
+BY_PREDICTIONS = "about the trained probes: of retrained ones (--resample) only right and wrong is known"
+
+
 def _recipes(rows: Rows, names: Sequence[str], labels: Sequence[str]) -> str:
     """Which encoders are recipes, how much their trainings differ, and which are a single training beside these."""
     counts, sds = _trainings(rows, names)
     if max(map(max, counts)) == 1:
         return ""
     form = metric_named(rows[0].metric).number
-    sentences = []
-    for label, of_sets, deviations in zip(labels, counts, sds, strict=True):
-        if max(of_sets) == 1:
-            sentences.append(f"{label}: one training. {FIXED}")
-            continue
-        several = " to ".join(map(str, sorted({min(of_sets), max(of_sets)})))
-        ends = list(dict.fromkeys((form.number(min(deviations)), form.number(max(deviations)))))
-        sentences.append(
-            f"{label}: the mean of {several} trainings, which differ by a standard deviation of {' to '.join(ends)}; "
-            "intervals and p cover other seeds of it."
-        )
-    return " " + " ".join(sentences)
+    means, single = [], []
+    for name, label, of_sets, deviations in zip(names, labels, counts, sds, strict=True):
+        if max(of_sets) > 1:
+            several = " to ".join(map(str, sorted({min(of_sets), max(of_sets)})))
+            ends = dict.fromkeys((form.number(min(deviations)), form.number(max(deviations))))
+            means.append(f"{label}: the mean of {several} trainings (sd {' to '.join(ends)})")
+        elif name not in ALL_BASELINES:
+            single.append(label)
+    fixed = f" One training: {', '.join(single)}. {FIXED}" if single else ""
+    return f" {'; '.join(means)}; intervals and p cover other seeds of {'it' if len(means) == 1 else 'them'}.{fixed}"
 
 
 def _trainings(rows: Rows, names: Sequence[str]) -> tuple[list[list[int]], list[list[float]]]:

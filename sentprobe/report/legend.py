@@ -39,6 +39,8 @@ class Seen:
     letters: bool = True
     baselines: frozenset[str] | None = None
     """None: all."""
+    further: bool = True
+    """Whether tables of trainings, controls and measures follow."""
 
     def __contains__(self, baseline: str) -> bool:
         """Whether a baseline has a number in the table."""
@@ -46,6 +48,7 @@ class Seen:
 
 
 EVERYTHING = Seen()
+ALONE = Seen(further=False)
 
 
 def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
@@ -65,7 +68,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *_set_metrics(summary, main, kinds),
         *_transfer(summary),
         *_probes(summary, seen),
-        *recipe_notes(summary),
+        *recipe_notes(summary, tables=seen.further),
         *_seeds(every, main),
         *(_letters(summary, every) if seen.letters else ()),
         *(note for note in footnotes(summary) if seen.bold or note != BOLD_NOTE),
@@ -76,7 +79,7 @@ def legend(summary: Summary, seen: Seen = EVERYTHING) -> list[str]:
         *(human_notes(summary) if summary.by_set_metric else ()),
         *(_human(summary) if seen.human else ()),
         *_published(summary),
-        *(interpretations(summary) if summary.by_set_metric else ()),
+        *(interpretations(summary) if summary.by_set_metric and seen.further else ()),
         *summary.notes,
     ]
 

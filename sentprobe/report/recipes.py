@@ -30,7 +30,8 @@ def recipe_tables(summary: Summary) -> Iterator[Table]:
             TableColumn(["sd"], _numbers(summary, [None if cell is None else cell.sd for cell in cells])),
             *(TableColumn([title], _numbers(summary, values)) for title, values in zip(titles, scores, strict=True)),
         ]
-        yield Table(columns, f"Trainings of {summary.columns[number].name}")
+        by = "" if summary.by_set_metric else ", by what they are scored by"
+        yield Table(columns, f"Trainings of {summary.columns[number].name}{by}")
 
 
 def _with_intervals(summary: Summary, cells: Sequence[CellSummary | None]) -> list[CellText]:
@@ -43,8 +44,11 @@ def _with_intervals(summary: Summary, cells: Sequence[CellSummary | None]) -> li
     return [text._replace(margin=margin) for text, margin in zip(means, margins, strict=True)]
 
 
-def recipe_notes(summary: Summary) -> Iterator[str]:
-    """For a legend: which scores are means over trainings, what intervals and tests are about, and what they cover."""
+def recipe_notes(summary: Summary, *, tables: bool = True) -> Iterator[str]:
+    """For a legend: which scores are means over trainings, what intervals and tests are about, and what they cover.
+
+    ``tables``: whether those of trainings, controls and measures are shown.
+    """
     several = recipe_columns(summary)
     if not several:
         return
@@ -57,11 +61,12 @@ def recipe_notes(summary: Summary) -> Iterator[str]:
         f"{means}, with intervals and tests about the recipe: they cover other seeds, with as many degrees of freedom "
         "as there are trainings less one."
     )
-    yield "sd: the standard deviation of the scores of trainings."
+    if tables:
+        yield "sd: the standard deviation of the scores of trainings."
     same = [i for i in several if all(cell is None or cell.sd == 0 for cell in _cells(summary, i))]
     if same:
         yield f"The trainings of {_names(summary, same)} have equal scores on every set: are they the same encoder?"
-    if any(s.variants and s.variants[i] for s in summary.sets for i in several):
+    if tables and any(s.variants and s.variants[i] for s in summary.sets for i in several):
         yield f"Controls and measures of {_names(summary, several)} are means over trainings, as are their intervals."
     if fixed := [i for i in range(len(summary.columns)) if i not in several]:
         yield f"One training: {_names(summary, fixed)}. {FIXED}"
@@ -86,4 +91,5 @@ def _forms(summary: Summary) -> list[NumberFormat]:
 
 
 def _names(summary: Summary, columns: Sequence[int]) -> str:
-    return ", ".join(dict.fromkeys(summary.columns[i].name for i in columns))
+    """Encoders without their probes and layers, of which each has as many trainings."""
+    return ", ".join(dict.fromkeys(summary.columns[i].label[0] for i in columns))

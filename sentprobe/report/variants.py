@@ -227,8 +227,10 @@ ERASED_NOTE = "after a property (column) is erased"
 
 def variant_tables(summary: Summary) -> Iterator[Table]:
     """Per encoder, a table of controls, one of measures and one of erasures, in this order."""
-    for i in range(len(summary.columns)):
-        yield from column_tables(summary, i)
+    tables = [table for i in range(len(summary.columns)) for table in column_tables(summary, i)]
+    last = max((i for i, table in enumerate(tables) if table.notes), default=None)  # whose notes are those of all
+    for i, table in enumerate(tables):
+        yield table if i == last else replace(table, notes=[])
 
 
 def column_tables(summary: Summary, number: int) -> Iterator[Table]:

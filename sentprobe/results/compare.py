@@ -349,7 +349,7 @@ def _pair_by(run: Run, first: Sequence[Result], second: Sequence[Result], metric
         p_exact=None,
         p_mid=None,
         p_t=None,
-        p_probe=difference.p,
+        p_probe=difference.p_rows,
         detectable=difference.detectable,
         partial=first[0].partial,
         metric=metric.name,

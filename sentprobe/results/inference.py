@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from sentprobe.stats.planning import detectable_difference
 from sentprobe.stats.seeds import SeedVariance, encoder_seeds, probe_seeds
 from sentprobe.stats.training import BASELINE_GROUPS, Retrained, Systems, mutual_share
 
+T = TypeVar("T")
 InferenceTarget = Literal["encoder", "partly", "probe", "system"]
 """What an interval or a p-value is about: the encoder, with any probe trained like this one; the trained probe; or
 something in between: only one of two was retrained, and the other is assumed to vary as much, or only seeds vary. Or a
@@ -74,6 +75,7 @@ def systems_of(run: Run, sides: Sequence[Sequence[Result]], clusters: Sequence[s
         [_retrained([read_resamples(run, result) for result in side]) for side in sides],
         [_seed_variance(side, rows) for side in correct],
         [side[0].constant for side in sides],
+        [by_training(side, [c.mean(axis=0) for c in of_side]) for side, of_side in zip(sides, correct, strict=True)],
     )
 
 
@@ -83,6 +85,12 @@ def by_encoder_seed(results: Sequence[Result]) -> list[list[Result]]:
     for result in results:
         groups.setdefault((result.cell.encoder, result.cell.identity), []).append(result)
     return list(groups.values())
+
+
+def by_training(results: Sequence[Result], values: Sequence[T]) -> dict[str, T]:
+    """Values of the encoders of a recipe, in their order, by the name of each; empty for a single one."""
+    names = [group[0].cell.encoder for group in by_encoder_seed(results)]
+    return dict(zip(names, values, strict=True)) if len(set(names)) == len(names) > 1 else {}
 
 
 def _correct_by_seed(run: Run, side: Sequence[Result]) -> list[npt.NDArray[np.float64]]:

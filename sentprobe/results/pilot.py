@@ -83,6 +83,7 @@ def _plan(run: Run, pair: Pair) -> Plan | None:
     tested = Systems(systems.rows, systems.correct).difference(0, 1).variance
     if tested <= 0 or result.metric != "accuracy":
         return None
+    seeds = max(side.seeds for side in systems.seeds)
     return Plan(
         dataset=result.cell.dataset,
         pilot=" and ".join(shown_names(run, (first, second))),
@@ -95,11 +96,12 @@ def _plan(run: Run, pair: Pair) -> Plan | None:
         by_default=in_folds,
         variation=replace(
             _variation(systems, tested, n, train),
-            seeds=sum(seeds.variance for seeds in systems.seeds),
+            # sides may have different numbers of seeds: what they add together, times the larger
+            seeds=seeds * sum(variance for variance, _ in systems.seed_variances(tested, 0, 1)),
             df=systems.difference(0, 1).df,
             estimate_df=_estimate_df(systems, tested, in_folds),
         ),
-        seeds=min(seeds.seeds for seeds in systems.seeds),
+        seeds=seeds,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentprobe.errors import RunError
-from sentprobe.results.inference import by_encoder_seed, detectable_by, row_clusters
+from sentprobe.results.inference import by_encoder_seed, by_training, detectable_by, row_clusters
 from sentprobe.results.metric import Arrays, Floats, Metric, metric_named
 from sentprobe.results.result import Result
 from sentprobe.results.run import Run
@@ -86,6 +86,8 @@ class ScoreDifference:
     value: float
     p: float
     """Two-sided."""
+    p_rows: float
+    """The same on other test rows alone, with these probes of these trainings."""
     interval: Callable[[float | None], Interval]
     """At a level; None: the usual one."""
     detectable: float | None
@@ -101,11 +103,15 @@ def mean_over_seeds(run: Run, results: Sequence[Result], metric: Metric) -> floa
 def score_difference(run: Run, first: Sequence[Result], second: Sequence[Result], metric: Metric) -> ScoreDifference:
     """How two systems differ on the same test rows, each with its results of all seeds."""
     scores = [[mean_over_seeds(run, group, metric) for group in by_encoder_seed(side)] for side in (first, second)]
+    by_name = [by_training(side, of_side) for side, of_side in zip((first, second), scores, strict=True)]
+    if by_name[0] and by_name[0].keys() == by_name[1].keys():
+        scores = [[score - by_name[1][name] for name, score in by_name[0].items()]]  # of the same trainings
     return _over_trainings(_of_rows(run, first, second, metric), scores)
 
 
 def _over_trainings(difference: ScoreDifference, scores: Sequence[Sequence[float]]) -> ScoreDifference:
-    """A difference that also covers other seeds of recipes, from the scores of trainings of each side.
+    """A difference that also covers other seeds of recipes, from the scores of trainings of each side, or from how
+    these differ.
 
     Which rows each training has right is not used: variances are added, which is more than their sum if trainings are
     right on different rows.
@@ -119,6 +125,7 @@ def _over_trainings(difference: ScoreDifference, scores: Sequence[Sequence[float
     return ScoreDifference(
         difference.value,
         max(difference.p, both.p),
+        difference.p_rows,
         both.interval,
         detectable_by(both) if both.variance > 0 else None,
     )
@@ -133,9 +140,11 @@ def _of_rows(run: Run, first: Sequence[Result], second: Sequence[Result], metric
     first_values, second_values = (np.mean([_row_values(metric, arrays) for arrays in side], axis=0) for side in sides)
     gaps = first_values - second_values
     difference = _mean_difference(sides, clusters) if metric.share == "classes" else mean(gaps, clusters)
+    p = clustered_p(first_values, second_values, clusters)
     return ScoreDifference(
         value=float(gaps.mean()),
-        p=clustered_p(first_values, second_values, clusters),
+        p=p,
+        p_rows=p,
         interval=difference.interval,
         detectable=detectable_by(difference) if difference.variance > 0 else None,
     )
@@ -179,19 +188,25 @@ def _mean_difference(sides: Sequence[Sequence[Arrays]], clusters: Clusters | Non
 def _swapped_difference(
     first: Sequence[Arrays], second: Sequence[Arrays], metric: Metric, clusters: Clusters | None
 ) -> ScoreDifference:
-    """By swapping predictions at random; of several seeds, the first of a side with the first of the other, and on."""
-    pairs = list(zip(first, second, strict=False))
+    """By swapping predictions at random, of several seeds pair by pair: each is in as many pairs as any of its side."""
     if metric.row_parts is not None:
         parts = [np.mean([metric.row_parts(arrays) for arrays in side], axis=0) for side in (first, second)]
         p = clustered_p(parts[0], parts[1], clusters)
     else:
-        p = swap_permutation(metric.score, [a for a, _ in pairs], [b for _, b in pairs], clusters=clusters).p
-    columns = {(i, j, name): column for i, pair in enumerate(pairs) for j in (0, 1) for name, column in pair[j].items()}
+        count = math.lcm(len(first), len(second))
+        pairs = [[side[i % len(side)] for i in range(count)] for side in (first, second)]
+        p = swap_permutation(metric.score, *pairs, clusters=clusters).p
+    columns = {
+        (j, i, name): column
+        for j, side in enumerate((first, second))
+        for i, arrays in enumerate(side)
+        for name, column in arrays.items()
+    }
 
     def difference(sample: Mapping[Any, npt.NDArray[Any]]) -> float:
         scores = [
-            [metric.score({name: sample[i, j, name] for name in metric.needs}) for i in range(len(pairs))]
-            for j in (0, 1)
+            [metric.score({name: sample[j, i, name] for name in metric.needs}) for i in range(len(side))]
+            for j, side in enumerate((first, second))
         ]
         return float(np.mean(scores[0]) - np.mean(scores[1]))
 
@@ -201,4 +216,4 @@ def _swapped_difference(
         return percentile_interval(draws(), level)
 
     value = float(np.mean([metric.score(a) for a in first]) - np.mean([metric.score(b) for b in second]))
-    return ScoreDifference(value=value, p=p, interval=interval, detectable=None)
+    return ScoreDifference(value=value, p=p, p_rows=p, interval=interval, detectable=None)

@@ -12,7 +12,8 @@ encoders. Its score is the mean over the k encoders at hand, x̄ = 1/k · Σ x_s
   better. So with three seeds that differ a lot, the quantile is that of t with about two degrees of freedom, and with
   seeds that do not differ it is that of the rows.
 - Of a difference of two recipes, the seeds of either side are another term each: they are drawn independently, even if
-  both have seed 1. An encoder with one seed has no term: it is taken as it is, and not as one of its recipe.
+  both have seed 1. Where both sides are the same trainings, with two probes or with a control, x_s is the difference of
+  each, and there is one term. An encoder with one seed has no term: it is taken as it is, and not as one of its recipe.
 
 ``benchmarks/recipe_coverage.py`` measures coverage, and how often two sets of seeds of one recipe are called different.
 """
@@ -76,14 +77,18 @@ def probe_seeds(correct: npt.NDArray[np.float64]) -> SeedVariance:
     return ONE_SEED if seeds < 2 else SeedVariance(float(correct.mean(axis=1).var(ddof=1)), seeds, seeds - 1.0)
 
 
-def encoder_seeds(correct: npt.NDArray[np.float64], rows: ScoredRows) -> SeedVariance:
-    """Between encoders of a recipe, from which rows each has right (seeds, n): without the noise of the test rows."""
+def encoder_seeds(correct: npt.NDArray[np.float64], rows: ScoredRows, tested: float = math.inf) -> SeedVariance:
+    """Between encoders of a recipe, from which rows each has right (seeds, n): without the noise of the test rows.
+
+    ``tested``: the variance of the mean over encoders due to test rows, which has the noise that is taken off here.
+    """
     seeds = len(correct)
     if seeds < 2:
         return ONE_SEED
     scores = correct.mean(axis=1)
     observed = float(scores.var(ddof=1))
     noise = float(np.square(rows.influence(correct - correct.mean(axis=0))).sum()) / (seeds - 1)
+    noise = min(noise, seeds * tested)
     variance = max(MIN_SHARE * observed, observed - noise)
     # the difference is as uncertain as what it is computed from, whose square over its degrees of freedom stays
     df = (seeds - 1) * (variance / observed) ** 2 if observed > 0 else seeds - 1.0

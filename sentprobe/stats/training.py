@@ -61,7 +61,7 @@ share of predictions that other training rows would change, until most of them w
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -71,7 +71,7 @@ import numpy.typing as npt
 from sentprobe.errors import DataError
 from sentprobe.stats.means import Mean, ScoredRows, combined
 from sentprobe.stats.resample import Floats
-from sentprobe.stats.seeds import SeedVariance
+from sentprobe.stats.seeds import SeedVariance, encoder_seeds, probe_seeds
 
 Ints = npt.NDArray[np.int64]
 
@@ -140,6 +140,8 @@ class Systems:
     """For each system, the variance of the score between seeds."""
     constant: Sequence[bool] = ()
     """Whether each system predicts the same class for all rows."""
+    trainings: Sequence[Mapping[str, Floats]] = ()
+    """For each system, whether each row (n) is right by each of its trainings, by name; empty for a single one."""
     swapped: Floats | None = None
     """(systems, n): what two systems exchange in a permutation test, if it is not whether rows are right."""
     _spreads: dict[int, _Spread] = field(default_factory=dict, init=False, repr=False)
@@ -174,7 +176,7 @@ class Systems:
     def _mean(self, values: Floats, tested: float, *systems: int) -> Mean:
         """The mean of values (n) of systems, given the variance due to test rows."""
         df = self.rows.df(values)
-        seeds = [part for system in systems for part in self._of_seeds(system)]
+        seeds = self.seed_variances(tested, *systems)
         return combined(float(values.mean()), (tested, df), *seeds, *self._trained(tested, df, *systems))
 
     def training_variance(self, system: int) -> float | None:
@@ -250,8 +252,17 @@ class Systems:
             )
         return self._spreads[system]
 
-    def _of_seeds(self, system: int) -> list[tuple[float, float]]:
-        return [self.seeds[system].of_mean] if self.seeds and self.seeds[system].seeds > 1 else []
+    def seed_variances(self, tested: float, *systems: int) -> list[tuple[float, float]]:
+        """The variances that seeds add to that due to test rows, with their degrees of freedom."""
+        seeds = [self.seeds[system] for system in systems] if self.seeds else []
+        first, second = (self.trainings[systems[0]], self.trainings[systems[-1]]) if self.trainings else ({}, {})
+        if len(systems) == 2 and first and first.keys() == second.keys():
+            # the same trainings, such as with a control: what counts is how their differences vary
+            seeds = [encoder_seeds(np.array([first[name] - second[name] for name in first]), self.rows, tested)]
+        elif len(systems) == 2 and first.keys() & second.keys():
+            # what some have in common is not in the variance of the difference, from which no noise can be taken off
+            seeds = [probe_seeds(np.array(list(side.values()))) for side in (first, second) if side]
+        return [variance.of_mean for variance in seeds if variance.seeds > 1]
 
 
 def fold_excess(share: float, varying: int, mutual: float | None) -> float:

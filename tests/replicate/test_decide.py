@@ -114,3 +114,19 @@ def test_correlations_of_probing_with_xnli_are_those_of_scipy():
     names = sorted(columns[0])
     rho = spearmanr(*([column[name] for name in names] for column in columns))[0]
     assert cell.value == pytest.approx(rho)
+
+
+def test_rows_that_are_translations_of_each_other_are_the_same_rows():
+    evidence, first, second = PrintedResults("conneau2019"), Models("a", "XLM (MLM+TLM)"), Models("b", "XLM (MLM)")
+    scope = Scope(tasks=("XNLI",))
+    sides = [
+        {score.language: score for score in evidence.scores(role, scope) if score.language in ("fr", "sw")}
+        for role in (first, second)
+    ]
+    tests = [
+        CellTest.of(evidence.contrast(sides[0][language], sides[1][language]), "above", 0.0)
+        for language in ("fr", "sw")
+    ]
+    both = mean_cell(tests, "above", 0.0)
+    assert both.error == pytest.approx((tests[0].error + tests[1].error) / 2)  # and not less, as of other rows
+    assert tests[0].languages != tests[1].languages

@@ -10,7 +10,9 @@ import pytest
 from sentprobe.errors import UsageError
 from sentprobe.replicate import FINDINGS, BestOf, Claim, Correlated, Difference, Models, Ordered, Scope
 from sentprobe.replicate.from_run import answer_from_run, assign_roles, parse_roles
+from sentprobe.report.summary import summarise
 from sentprobe.results.compare import compare
+from sentprobe.results.records import RECIPES
 from tests.command_line import sentprobe
 from tests.report.runs import result, written
 
@@ -230,6 +232,26 @@ def test_another_metric(tmp_path):
     assert (found.outcome, found.cells) == ("held", 3)
     comparisons = compare(run, "good", "poor", metric="balanced_accuracy")
     assert found.estimate == pytest.approx(np.mean([c.difference for c in comparisons]))
+
+
+def test_a_number_is_compared_by_the_metric_and_over_the_trainings(tmp_path):
+    # nine tenths of one class are right, and half of the other, which is small
+    rng = np.random.default_rng(5)
+    truth = (np.arange(600) % 10 == 0).astype(np.int32)
+    names = [f"mine {i}" for i in range(3)]
+    records = []
+    for i, name in enumerate(names):
+        record, arrays = result(name, "own/rare", n=600)
+        right = rng.random(600) < np.where(truth == 1, 0.4 + 0.1 * i, 0.95)
+        arrays = arrays | {"truth": truth, "predicted": np.where(right, truth, 1 - truth).astype(np.int32)}
+        records.append((replace(record, score=float(right.mean()), scores={}), arrays))
+    run = written(tmp_path / "run", *records)
+    run = replace(run, info={**run.info, RECIPES: [["mine", name, name] for name in names]})
+    for metric in ("balanced_accuracy", "accuracy"):
+        cell = summarise(run, metric=metric).sets[0].cells[0]
+        (found,) = verdict_on(run, Difference(Models("mine"), 0.6, metric=metric)).tests
+        assert found.value == pytest.approx(cell.score.value - 0.6)
+        assert found.ends[1] - found.ends[0] == pytest.approx(cell.score.high - cell.score.low)
 
 
 NAME = "conneau2018_max_pooling"

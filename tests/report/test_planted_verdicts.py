@@ -251,7 +251,7 @@ def test_the_verdict_is_what_was_planted(name, tmp_path):
     assert bool(case.but) or case.kind not in ("chance", "bits") or not meaning.but
     said = " ".join(answer(summary))
     assert ("broken" in said) == (case.kind == "broken")
-    assert ("judged by balanced accuracy" in said) == (case.labels.mean() < 0.25)
+    assert ("compared with baselines by balanced accuracy" in said) == (case.labels.mean() < 0.25)
     if case.kind not in ("leak", "shared"):
         assert ("cannot tell encoders apart" in said) == (case.kind == "saturated")
 

@@ -19,6 +19,7 @@ from sentprobe.report.page.page import render
 from sentprobe.report.summary import full_summary, summarise
 from sentprobe.report.tables import csv_text, json_text, markdown
 from sentprobe.results.compare import compare, ties
+from sentprobe.results.pilot import pilot_plans
 from sentprobe.results.records import Recipe
 from sentprobe.results.result import Signature
 from sentprobe.results.run import join
@@ -130,6 +131,14 @@ def test_seeds_of_one_recipe_differ_and_two_sets_of_them_do_not(tmp_path):
     assert compare(one, "first", "second")[0].better() is None
 
 
+@pytest.mark.parametrize("names", [("mine", "other"), ("single", "mine")])
+def test_a_pilot_with_several_trainings_detects_what_compare_prints(run, names):
+    comparisons = {row.dataset: row for row in compare(run, *names)}
+    for plan in pilot_plans(run, names):
+        detected = plan.in_folds if plan.by_default else plan.in_split
+        assert detected == pytest.approx(comparisons[plan.dataset].detectable)
+
+
 def test_names_of_recipes_and_of_trainings_select(run):
     assert non_baseline_encoders(run) == ("mine", "other", "single")
     assert {r.cell.encoder for rs in select_side(run, "mine").results.values() for r in rs} == {
@@ -145,6 +154,7 @@ def test_other_metrics_cover_other_seeds_too(run):
     (pair, *_) = compare(run, "mine", "other", metric="balanced_accuracy")
     (single, *_) = compare(run, "mine 1", "other 1", metric="balanced_accuracy")
     assert pair.high - pair.low > single.high - single.low
+    assert pair.p_probe < pair.p  # which is about the trainings at hand
     cell = summarise(run, metric="macro_f1").sets[0].cells[0]
     assert cell.score.sd > 0
 
@@ -164,7 +174,16 @@ def test_it_is_said_how_many_trainings_there_are(run):
     assert sum(",mine," in line for line in csv) == 6
     names = ["mine", "single"]
     table = format_comparison(compare(run, *names), names, "md")
-    assert "mine: the mean of 3 trainings, which differ by a standard deviation of" in table
+    assert "mine: the mean of 3 trainings (sd " in table
+    assert "intervals and p cover other seeds of it. One training: single. What is said" in table
+    named = format_comparison(ties(run, ["mine", "other", "majority"]), ["mine", "other", "majority"], "md")
+    assert re.search(
+        r"mine: the mean of 3 trainings \(sd .*\); other: the mean of 2 .* other seeds of them\.$", named, re.M
+    )
+    assert (
+        "about the trained probes: of retrained ones (--resample) only right and wrong is known"
+        in format_comparison(compare(run, *names, metric="macro_f1"), names, "md")
+    )
     assert '"first_trainings": 3' in format_comparison(compare(run, *names), names, "json")
 
 

@@ -156,6 +156,40 @@ def test_two_recipes_are_compared_as_welch_does_where_rows_do_not_matter():
     assert (difference.p, difference.df) == pytest.approx((expected.pvalue, expected.df))
 
 
+def paired(first, second, names):
+    """The difference of two systems whose trainings (seeds, n) have these names."""
+    rows = ScoredRows.of(first.shape[1])
+    seeds = [encoder_seeds(side, rows) for side in (first, second)]
+    trainings = [
+        dict(zip(side_names, side, strict=True)) for side_names, side in zip(names, (first, second), strict=True)
+    ]
+    means = np.array([first.mean(axis=0), second.mean(axis=0)])
+    return Systems(rows, means, seeds=seeds, trainings=trainings).difference(0, 1)
+
+
+def test_the_same_trainings_on_both_sides_are_paired():
+    # trainings differ by more than the two ways in which each is probed; rows do not matter
+    rng = np.random.default_rng(8)
+    base = rng.normal(0.7, 0.05, (5, 1))
+    first, second = (np.repeat(base + rng.normal(gain, 0.005, (5, 1)), 60, axis=1) for gain in (0.02, 0))
+    expected = scipy_stats.ttest_rel(first[:, 0], second[:, 0])
+    difference = paired(first, second, ["abcde", "abcde"])
+    assert (difference.p, difference.df) == pytest.approx((expected.pvalue, expected.df))
+    difference = paired(first[::-1], second, ["edcba", "abcde"])  # whatever their order
+    assert difference.p == pytest.approx(expected.pvalue)
+    assert paired(first, second, ["abcde", "fghij"]).p > 0.3  # others are drawn independently
+
+
+@pytest.mark.parametrize("names", [("abc", "abc"), ("abc", "ab")])
+def test_trainings_in_common_that_are_right_on_other_rows_have_an_interval(names):
+    # of which there is hardly any in the difference: taken off from it, the noise of rows would leave nothing
+    first = (np.random.default_rng(9).random((3, 400)) < 0.7).astype(float)
+    second = first[: len(names[1])].copy()
+    second[:, :2] = 1 - second[:, :2]
+    low, high = paired(first, second, names).interval()
+    assert high - low < 0.3
+
+
 def test_the_variance_between_clustered_rows_is_taken_off():
     # encoders of the same accuracy are right on different clusters, by chance
     rng, gaps, noises = np.random.default_rng(7), [], []

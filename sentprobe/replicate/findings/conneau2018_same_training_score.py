@@ -6,10 +6,7 @@ finding = Claim(
     name="conneau2018_same_training_score",
     paper="conneau2018",
     where="section 4, table 3",
-    sentence=(
-        "Max pooling and the last state are equally good at natural language inference, within two "
-        "points, though probing tells them apart."
-    ),
+    sentence="Max pooling and the last state are equally good at natural language inference, within two points.",
     statistic=Difference(
         Models("max pooling", "BiLSTM-max NLI"),
         Models("last state", "BiLSTM-last NLI"),

@@ -7,7 +7,7 @@ finding = Claim(
     name="conneau2019_translate_train_xlm",
     paper="conneau2019",
     where="section 4.3, table 4.12",
-    sentence="For XLM it is the reverse: translating what it is trained on is better.",
+    sentence="For XLM, translating what it is trained on is better than translating the test set of XNLI.",
     statistic=Difference(
         Models("translate-train", "XLM (MLM+TLM), translate-train"),
         Models("translate-test", "XLM (MLM+TLM), translate-test"),
