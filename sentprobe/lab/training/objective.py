@@ -41,8 +41,17 @@ class Chance(NamedTuple):
         return score <= self.limit if self.maximise else score >= self.limit
 
 
+FEWEST_ROWS = 20
+"""In fewer rows of dev, what is chance cannot be told."""
+
+
 def guessing(share: float, rows: int) -> Chance:
-    """What guesses get in percent: right for a share of all rows, and by luck for 1.6 standard errors more (95 %)."""
+    """What guesses get in percent: right for a share of all rows, and by luck for 1.6 standard errors more (95 %).
+
+    In a handful of rows, no score counts as chance.
+    """
+    if rows < FEWEST_ROWS:
+        return Chance(-math.inf)
     return Chance(100 * (share + 1.645 * math.sqrt(share * (1 - share) / rows)))
 
 

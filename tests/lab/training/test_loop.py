@@ -16,7 +16,7 @@ from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import loop
 from sentprobe.lab.training.history import read_history, read_reports
-from sentprobe.lab.training.objective import Chance
+from sentprobe.lab.training.objective import Chance, guessing
 from tests.command_line import sentprobe
 from tests.lab.training.tiny import request, same_weights, train, weights, write_pairs
 
@@ -193,6 +193,12 @@ def test_what_has_learned_nothing_after_three_epochs_is_reported(tmp_path):
         "learning rate ten times as high as --lr 0, or a tenth of it."
     ]
     train(request(tmp_path, options={"lr": 0.01, "epochs": 4}), tmp_path / "learns")  # a warning would be an error
+
+
+def test_chance_is_not_told_from_a_handful_of_rows():
+    assert guessing(0.5, 20).includes(65)  # 50 + 1.645 * sqrt(0.25 / 20) * 100 = 68.4
+    assert not guessing(0.5, 20).includes(69)
+    assert not guessing(0.5, 19).includes(0)
 
 
 def test_a_perplexity_is_at_chance_if_all_tokens_are_alike():
