@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.arguments import Setting, Settings
+from sentprobe.core.arguments import Setting, Settings, Value
 from sentprobe.core.plugins import part_repr
 from sentprobe.lab.alignment.space import Matrix, Rows
 
@@ -71,6 +71,8 @@ class Method:
         Whether it needs a dictionary of pairs.
     settings
         Its settings, by name, with their defaults.
+    presets
+        Settings that are used together, such as those of a paper, by the name that users type.
     steps
         The steps that prepare both spaces unless others are requested.
     refine
@@ -99,6 +101,7 @@ class Method:
     solve: Callable[[Problem], Matrices]
     dictionary: Literal["needed", "optional", "unused"] = "needed"
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
     refine: int = 0
     seeded: bool = False

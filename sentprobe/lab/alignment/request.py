@@ -56,6 +56,7 @@ def make_request(
     steps: Sequence[str] | None = None,
     dictionary: Sequence[str] = (),
     dev: str = "",
+    preset: str = "",
     settings: Mapping[str, Value] | None = None,
     refine: int | None = None,
     tries: int | Sequence[int] | None = None,
@@ -90,7 +91,12 @@ def make_request(
         export=export,
     )
     if name == BEST:
-        method_options = {"--set": settings, "--steps": steps is not None, "--refine": refine is not None}
+        method_options = {
+            "--preset": preset,
+            "--set": settings,
+            "--steps": steps is not None,
+            "--refine": refine is not None,
+        }
         if refused := [option for option, value in method_options.items() if value]:
             raise UsageError(f"{refused[0]} is for one method; --method best tries all as by default: leave it out.")
         numbers = () if tries is None else _seeds_of_tries(tries, 0)
@@ -101,7 +107,9 @@ def make_request(
     return replace(
         base,
         steps=check_steps(chosen.steps if steps is None else steps),
-        settings=resolve_settings(chosen.settings, settings or {}, f"the method {name}"),
+        settings=resolve_settings(
+            chosen.settings, {**_preset(chosen, preset), **(settings or {})}, f"the method {name}"
+        ),
         refine=chosen.refine if refine is None else check_integer(refine, "--refine", 0),
         tries=_seeds_of_tries(tries, TRIES if unsupervised_seeds else 1),
     )
@@ -127,6 +135,18 @@ def _method(name: str) -> Method:
             f"There is no alignment method {name!r}.{did_you_mean(name, names)} Expected one of {', '.join(names)}."
         )
     return METHODS.get(name)
+
+
+def _preset(method: Method, name: str) -> Mapping[str, Value]:
+    """The settings of a preset of a method; none without a name."""
+    if not name:
+        return {}
+    if name not in method.presets:
+        expected = f"Expected one of {', '.join(method.presets)}" if method.presets else "It has none: leave it out"
+        raise UsageError(
+            f"The method {method.name} has no preset {name!r}.{did_you_mean(name, method.presets)} {expected}."
+        )
+    return method.presets[name]
 
 
 def _check_dictionary(method: Method, has_dictionary: bool) -> None:

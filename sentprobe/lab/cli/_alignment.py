@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from sentprobe.cli._printing import print_rows
 
 if TYPE_CHECKING:
+    from sentprobe.core.arguments import Value
     from sentprobe.lab.alignment.folder import AlignmentFolder
-    from sentprobe.lab.alignment.method import ProgressReport
+    from sentprobe.lab.alignment.method import Method, ProgressReport
     from sentprobe.lab.alignment.request import AlignmentRequest
 
 
@@ -117,6 +118,7 @@ def print_methods(method: str) -> None:
     """Print all methods, or the settings of one."""
     from sentprobe.cli.ls import ls
     from sentprobe.console import out
+    from sentprobe.core.arguments import value_text
     from sentprobe.lab.alignment import METHODS
     from sentprobe.lab.cli._training import print_settings
 
@@ -129,4 +131,12 @@ def print_methods(method: str) -> None:
         f"Dictionary: {part.dictionary}. Steps: {','.join(part.steps) or 'none'}. Rounds of refinement: {part.refine}.",
         markup=False,
     )
+    for name, settings in part.presets.items():
+        text = " ".join(f"{key}={value_text(value)}" for key, value in changed_settings(part, settings).items())
+        out().print(f"With --preset {name}: {text}.", markup=False, soft_wrap=True)
     print_settings(part.settings)
+
+
+def changed_settings(method: Method, settings: Mapping[str, Value]) -> dict[str, Value]:
+    """The settings of a preset that differ from the defaults of a method."""
+    return {name: value for name, value in settings.items() if value != method.settings[name].default}

@@ -34,6 +34,7 @@ def align(
     dev: Annotated[str, Parameter(group=DATA)] = "",
     method: Annotated[str, Parameter(group=METHOD)] = "auto",
     steps: Annotated[str | None, Parameter(group=METHOD)] = None,
+    preset: Annotated[str, Parameter(group=METHOD)] = "",
     set_: Annotated[tuple[str, ...], Parameter("--set", group=METHOD)] = (),
     refine: Annotated[int | None, Parameter(group=METHOD)] = None,
     tries: Annotated[str, Parameter(group=METHOD)] = "",
@@ -71,6 +72,8 @@ def align(
         held-out fifth of it, or without one all that need none, judged by the criterion. Default: auto.
     steps: str
         How vectors are prepared, comma-separated, in this order: unit (length one), center (mean zero); or none.
+    preset: str
+        Settings that belong together, as --list with --method names them: paper, muse.
     set_: tuple[str, ...]
         A setting of the method, such as --set epochs=3. May be repeated.
     refine: int
@@ -101,7 +104,7 @@ def align(
         raise UsageError("Name the folder to write to: -o FOLDER.")
     request = make_request(
         source, target, method=method, words=words, steps=_steps(steps), dictionary=dictionary, dev=dev,
-        settings=parse_settings(set_, "epochs=3"), refine=refine, tries=_tries(tries), export=export,
+        preset=preset, settings=parse_settings(set_, "epochs=3"), refine=refine, tries=_tries(tries), export=export,
     )  # fmt: skip
     workers = resolve_jobs(jobs)
     folders = seed_folders(out, 0, seeds, CONFIG)

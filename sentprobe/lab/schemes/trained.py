@@ -275,6 +275,7 @@ def _load_language_model(spec: Spec, folder: TrainedFolder, checkpoint: Checkpoi
         raise UsageError(f"{spec}: language models are computed by torch; leave backend={spec_options['backend']} out.")
     options = tuple((key, value) for key, value in spec.options if key not in REPLACED_BY_RANDOM)
     encoder = hf.load(Spec("hf", str(folder.path / checkpoint.name), None, options))
+    encoder = replace(encoder, languages=tuple(map(str, folder.config.get("lang2id", ()))))
     name, facts = folder.path.resolve().name, dict(encoder.identity.facts)
     if "random" not in spec_options:
         return replace(encoder, identity=Identity.of("trained", name, checkpoint=checkpoint.name, **facts))

@@ -29,12 +29,21 @@ from sentprobe.core.job_folder import JobFolder
 from sentprobe.errors import DataError, SentProbeWarning
 from sentprobe.lab.networks.folder import BEST, CONFIG, RESUME, WEIGHTS, TrainedFolder
 from sentprobe.lab.training.examples import epoch_steps
-from sentprobe.lab.training.history import TrainingReport, append_report, drop_after, state_facts
+from sentprobe.lab.training.history import (
+    TrainingReport,
+    append_report,
+    drop_after,
+    score_text,
+    score_title,
+    state_facts,
+)
 from sentprobe.lab.training.objective import Prepared
 from sentprobe.lab.training.schedule import Schedule, TrainingOptions
 from sentprobe.lab.training.step import Updater, make_optimiser
 
 REPORTS_PER_EPOCH = 20
+WATCHED = 3
+"""Epochs after which a score on dev that is no better than chance is said."""
 DIVERGED = 1.5
 """How many times the first loss an epoch's must be for a warning."""
 SAVE_SECONDS = 300.0
@@ -195,8 +204,23 @@ def _end_epoch(training: _Training, steps: int) -> None:
             f"The loss rises: {schedule.first_loss:.3g} in the first step, {report.loss:.3g} in epoch {position.epoch}"
         )
         warnings.warn(SentProbeWarning(f"{warning}, on average. Try a lower --lr or --clip."), stacklevel=2)
+    if training.is_main and position.epoch == WATCHED:
+        _warn_of_chance(training, scores)
     training.position = TrainingPosition(position.epoch + 1, 0, position.step)
     _save(training)
+
+
+def _warn_of_chance(training: _Training, scores: Mapping[str, float]) -> None:
+    """Warn of scores on dev that are what a model without any knowledge gets."""
+    for name, chance in training.prepared.chance.items():
+        if name in scores and chance.includes(scores[name]):
+            limit = f"{'at most' if chance.maximise else 'at least'} {score_text(chance.limit)}"
+            warning = (
+                f"After {training.position.epoch} epochs, {score_title(name)} on dev is {score_text(scores[name])}, no "
+                f"better than chance ({limit}). If it stays so, try a learning rate ten times as high as --lr "
+                f"{training.options.lr:g}, or a tenth of it."
+            )
+            warnings.warn(SentProbeWarning(warning), stacklevel=2)
 
 
 def _since(

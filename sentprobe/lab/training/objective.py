@@ -28,6 +28,33 @@ class Loss(NamedTuple):
     """Words read, on all sides, for the speed."""
 
 
+class Chance(NamedTuple):
+    """What a score on dev is for a model that has learned nothing."""
+
+    limit: float
+    """No better than this is chance."""
+    maximise: bool = True
+    """Whether a higher score is better."""
+
+    def includes(self, score: float) -> bool:
+        """Whether a score is no better than chance."""
+        return score <= self.limit if self.maximise else score >= self.limit
+
+
+FEWEST_ROWS = 20
+"""In fewer rows of dev, what is chance cannot be told."""
+
+
+def guessing(share: float, rows: int) -> Chance:
+    """What guesses get in percent: right for a share of all rows, and by luck for 1.6 standard errors more (95 %).
+
+    In a handful of rows, no score counts as chance.
+    """
+    if rows < FEWEST_ROWS:
+        return Chance(-math.inf)
+    return Chance(100 * (share + 1.645 * math.sqrt(share * (1 - share) / rows)))
+
+
 def perplexity_of(total: float, units: int) -> float:
     """The perplexity per unit of a summed cross-entropy; infinite where it is too large for a number."""
     mean = total / max(1, units)  # exp of more than 709 is an OverflowError
@@ -51,6 +78,8 @@ class Prepared:
     """The words of the encoder, and their vectors."""
     maximise: bool = True
     """Whether a higher score is better."""
+    chance: Mapping[str, Chance] = field(default_factory=dict)
+    """By name, what scores are without any knowledge: the loop warns where they are still so after some epochs."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the model card says beyond the counts of rows, by name: the size of the target vocabulary, …"""
     update: Callable[[Any, float], Loss] | None = None

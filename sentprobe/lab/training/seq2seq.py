@@ -16,7 +16,7 @@ from sentprobe.errors import DataError
 from sentprobe.lab.training.decoder import SETTINGS as DECODER_SETTINGS
 from sentprobe.lab.training.decoder import DecoderBatch, EncoderDecoder, build_model, decode
 from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
-from sentprobe.lab.training.objective import Objective, Prepared, perplexity_of
+from sentprobe.lab.training.objective import Chance, Objective, Prepared, perplexity_of
 from sentprobe.lab.training.plan import Arrangement, TrainingPlan
 from sentprobe.lab.training.rows import DataRow
 from sentprobe.lab.training.search import DecodedText
@@ -134,6 +134,7 @@ def prepare(plan: TrainingPlan, kind: Seq2Seq) -> Prepared:
         kind.selection,
         inputs,
         maximise=kind.selection != "perplexity",
+        chance={"perplexity": Chance(len(targets), maximise=False)},
         facts=facts,
         files={FILE: targets.to_bytes()},
     )

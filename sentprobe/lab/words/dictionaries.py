@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sentprobe.core.reader import read_tsv
-from sentprobe.errors import CorpusError, TooFewError
+from sentprobe.errors import CorpusError, SentProbeWarning, TooFewError
 from sentprobe.lab.alignment.dictionary import WordPair, read_dictionary
+from sentprobe.lab.alignment.inputs import FEW_KNOWN
 from sentprobe.lab.alignment.space import Rows
 from sentprobe.lab.words.evaluation import EvaluationRequest
 from sentprobe.lab.words.systems import MappedSpace, SpacePair
@@ -64,6 +66,10 @@ def matched(pairs: Sequence[WordPair], pair: SpacePair, where: str) -> KnownPair
     best = max(directions, key=lambda way: len(way.rows))  # the first, if both know as many
     if not len(best.rows):
         raise TooFewError(f"{where}: {pair.name} knows none of the {len(pairs):,} pairs; is it of these languages?")
+    if len(best.rows) < FEW_KNOWN * len(pairs):
+        share = 100 * len(best.rows) / len(pairs)
+        warning = f"{where}: {pair.name} knows only {share:.0f} % of the pairs: is it of these languages?"
+        warnings.warn(SentProbeWarning(warning), stacklevel=2)
     return best
 
 

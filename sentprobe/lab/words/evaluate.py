@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,10 +16,11 @@ from sentprobe.core.hashing import digest
 from sentprobe.data.dataset import Dataset
 from sentprobe.encoders.recipes import matching_paths
 from sentprobe.encoders.store import Store
-from sentprobe.errors import SentProbeError, UsageError
+from sentprobe.errors import SentProbeError, SentProbeWarning, UsageError
 from sentprobe.lab.alignment.retrieval import SCORINGS, Scoring
 from sentprobe.lab.words import WORD_EVALUATIONS
 from sentprobe.lab.words.evaluation import EvaluationRequest, EvaluationScores, Queries, WordEvaluation, content_digest
+from sentprobe.lab.words.languages import language_warning
 from sentprobe.lab.words.sentence_encoders import EncoderPair, check_aliases, encoder_names
 from sentprobe.lab.words.set_names import language_of, set_name
 from sentprobe.lab.words.systems import PairSearch, SpaceCache, SpacePair, System, find_systems
@@ -218,6 +220,8 @@ def _evaluate(
     failed = replace(cell_of_set, data=_failure_digest(request))
     with _recorded(log, failed):
         queries = _find_queries(word_set, pair)
+        if warning := language_warning(pair, request):
+            warnings.warn(SentProbeWarning(warning), stacklevel=2)
         log.forget(failed.key)
         dataset = Dataset(name, evaluation.task, evaluation.version, language_of(request), (), {"te": queries.rows})
         data = digest(f"{dataset.digest} {queries.inputs_key} {known_words}".encode())[:DIGEST_SIZE]

@@ -32,7 +32,7 @@ def set_name(request: EvaluationRequest) -> str:
     """The name of the set: the evaluation, then that of the file without what names of files have in common."""
     stem = f"identical-{request.identical}" if request.identical else _stem(request.files)
     if request.reverse:
-        stem = _PAIR.sub(lambda m: f"{m[2]}-{m[1]}", stem, count=1) + " (reversed)"
+        stem += " (reversed)"  # the file keeps its name: en-fr reversed is not fr-en, another file with other words
     marks = {
         f"weights {request.weights}": request.weights != EvaluationRequest.weights,
         "unit words": request.unit,

@@ -140,10 +140,10 @@ With the default `tokenise=space` a word and the full stop behind it are one tok
         "right, and an encoder of your own says them in `languages`.",
         doc="""
 An issue where an encoder was not made for the language of a set. `static:`, `builtin:`, `infersent:` and `skipthought:`
-are English, `use:` has 15 languages, and `hf:` and `st:` those in the model's card; your own encoder may have an
-attribute `languages`, such as `("en", "fr")`. Where nobody says anything, an issue if 15 % of the running words of the
-test texts have no vector (`vec:`), or if 10 % of their pieces are unknown to the tokenizer, or single bytes (`hf:`,
-`st:`). The run warns before it computes anything.
+are English, `use:` has 15 languages, `hf:` and `st:` those in the model's card, and `trained:` those that a language
+model was trained on; your own encoder may have an attribute `languages`, such as `("en", "fr")`. Where nobody says
+anything, an issue if 15 % of the running words of the test texts have no vector (`vec:`), or if 10 % of their pieces
+are unknown to the tokenizer, or single bytes (`hf:`, `st:`). The run warns before it computes anything.
 """,
     ),
     Check(

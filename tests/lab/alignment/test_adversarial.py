@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sentprobe.core.arguments import resolve_settings
-from sentprobe.errors import SentProbeError
+from sentprobe.errors import SentProbeError, UsageError
 from sentprobe.lab.alignment import METHODS
 from sentprobe.lab.alignment.map_scores import criterion
 from sentprobe.lab.alignment.method import Arrays, Matrices, Problem
@@ -26,6 +26,7 @@ from sentprobe.lab.alignment.methods.adversarial import (
 )
 from sentprobe.lab.alignment.methods.procrustes import orthogonal
 from sentprobe.lab.alignment.refine import mutual_neighbours
+from sentprobe.lab.alignment.request import make_request
 from sentprobe.lab.alignment.space import Matrix
 from tests.lab.alignment.planted import plant
 
@@ -208,6 +209,37 @@ def test_an_interrupted_run_ends_as_one_in_one_go(stop: int) -> None:
     assert whole is not None
     assert again is not None
     assert whole.tobytes() == again.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("preset", "values"),
+    [
+        # Conneau et al. 2018, section 3: two layers of 2048, dropout 0.1 on the input, smoothing 0.2, 50k words,
+        # batches of 32, rate 0.1 with decay 0.95, halved whenever the criterion falls, beta 0.01
+        ("paper", (2048, 2, 0.1, 0.2, 50_000, 1, 32, 0.1, 0.95, 1, 0.01, 1_000_000)),
+        # unsupervised.py of MUSE, revision 3159355
+        ("muse", (2048, 2, 0.1, 0.1, 75_000, 5, 32, 0.1, 0.98, 2, 0.001, 1_000_000)),
+    ],
+)
+def test_presets_are_complete_and_what_is_typed_comes_first(preset: str, values: tuple[float, ...]) -> None:
+    names = (
+        "hidden", "layers", "input_dropout", "smoothing", "most_frequent", "dis_steps", "batch", "lr", "decay",
+        "shrink_from", "beta", "epoch_size",
+    )  # fmt: skip
+    asked = make_request("en.vec", "fr.vec", method="adversarial", preset=preset)
+    assert tuple(asked.settings[name] for name in names) == values
+    assert METHOD.presets[preset].keys() == METHOD.settings.keys()
+    small = make_request("en.vec", "fr.vec", method="adversarial", preset=preset, settings={"hidden": 64})
+    assert {name: value for name, value in small.settings.items() if value != asked.settings[name]} == {"hidden": 64}
+
+
+def test_unknown_presets_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"adversarial has no preset 'papr'. Did you mean paper\?"):
+        make_request("en.vec", "fr.vec", method="adversarial", preset="papr")
+    with pytest.raises(UsageError, match=r"vecmap has no preset 'paper'. It has none: leave it out"):
+        make_request("en.vec", "fr.vec", method="vecmap", preset="paper")
+    with pytest.raises(UsageError, match="--preset is for one method"):
+        make_request("en.vec", "fr.vec", method="best", preset="paper")
 
 
 def test_seeds_differ_and_repeat() -> None:

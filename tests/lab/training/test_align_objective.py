@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 import torch
 
+from sentprobe.corpus.tokenisers import tokeniser
 from sentprobe.errors import CorpusError, SentProbeError, SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
+from sentprobe.lab.training import OBJECTIVES
 from sentprobe.lab.training.examples import Examples, Sequences
 from sentprobe.lab.training.inputs import EncoderInputs
+from sentprobe.lab.training.objective import guessing
 from sentprobe.lab.training.objectives.align import _judge, _same_pairs, _TaughtSentences, pair_losses
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from tests.command_line import sentprobe
+from tests.lab.training.prepared import write
 from tests.lab.training.tiny import SIZES, same_weights, sentences, train, write_pairs
 from tests.lab.training.tiny import request as nli_request
 
@@ -107,6 +111,38 @@ def test_the_student_comes_nearer_to_the_teacher(teacher, pairs, tmp_path):
     train(request(teacher, pairs, epochs=6, negatives=0.0), tmp_path / "toy")
     found = scores(tmp_path / "toy")
     assert found[-1]["alignment loss"] < 0.8 * found[0]["alignment loss"]
+
+
+@pytest.mark.parametrize("encoder", ["bow-mean", "bow-weighted"])
+def test_learned_words_of_a_bag_begin_small_beside_the_teacher(teacher, pairs, tmp_path, encoder):
+    # the teacher has 16 dimensions: the words of the student are its output
+    asked = make_request(
+        "align", encoder, settings={"teacher": f"trained:{teacher}"}, width=16, train=(pairs,), held_out=30
+    )
+    prepared = OBJECTIVES.get("align").prepare(TrainingPlan(asked, tmp_path))
+    words = prepared.model.encoder.inputs.learned.weight[1:].detach()
+    rows = np.memmap(tmp_path / "train.teacher", np.float32, "r")
+    assert float(words.std()) == pytest.approx(0.1 * np.sqrt(np.mean(np.square(rows))), rel=0.01)
+    assert prepared.chance["retrieval P@1"].limit == pytest.approx(100 / 30 + 164.5 * np.sqrt(29 / 30**3))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_x_cbow_learns_without_aligned_vectors(tmp_path, seed):
+    texts = sentences(400)
+    pairs = write(tmp_path / "pairs.tsv", [(text, toy(text)) for text in texts])
+    # a bag of random words as the teacher, so that every word of the student can be learned exactly
+    words = sorted({word for text in texts for word in tokeniser("simple")(text)})
+    table = np.random.default_rng(0).normal(size=(len(words), 8))
+    lines = [" ".join([word, *(f"{x:.4f}" for x in row)]) for word, row in zip(words, table, strict=True)]
+    (tmp_path / "en.vec").write_text(f"{len(words)} 8\n" + "\n".join(lines) + "\n")
+    asked = make_request(
+        "align", preset="xnli2018/x-cbow", settings={"teacher": f"vec:{tmp_path}/en.vec"},
+        options={"batch": 16, "seed": seed}, width=8, train=(pairs,), held_out=30,
+    )  # fmt: skip
+    train(asked, tmp_path / "out")
+    assert asked.options.lr == 0.01
+    # guesses get up to 8.7; with large random words and lr=0.001 it was 3.3 and 10.0 at the end
+    assert max(one["retrieval P@1"] for one in scores(tmp_path / "out")) > 3 * guessing(1 / 30, 30).limit
 
 
 def test_the_classifier_of_the_teacher_chooses(teacher, pairs, tmp_path):

@@ -16,6 +16,7 @@ from sentprobe.errors import SentProbeWarning, UsageError
 from sentprobe.lab.networks.folder import TrainedFolder
 from sentprobe.lab.training import loop
 from sentprobe.lab.training.history import read_history, read_reports
+from sentprobe.lab.training.objective import Chance, guessing
 from tests.command_line import sentprobe
 from tests.lab.training.tiny import request, same_weights, train, weights, write_pairs
 
@@ -181,6 +182,31 @@ def test_a_finished_training_can_go_on_for_more_epochs(whole, tmp_path):
     assert len(list(read_reports(TrainedFolder(tmp_path / "out").job))) == reports, "nothing was left to do"
 
 
+def test_what_has_learned_nothing_after_three_epochs_is_reported(tmp_path):
+    still = request(tmp_path, options={"lr": 0, "epochs": 4})
+    with pytest.warns(SentProbeWarning) as warned:
+        folder = train(still, tmp_path / "still")
+    score = read_history(folder).epochs[2].scores["accuracy"]
+    # a third of 30 rows, and 1.645 standard errors: 33.33 + 1.645 * sqrt(0.2222 / 30) * 100 = 47.49
+    assert [str(warning.message) for warning in warned] == [
+        f"After 3 epochs, accuracy on dev is {score:.1f}, no better than chance (at most 47.5). If it stays so, try a "
+        "learning rate ten times as high as --lr 0, or a tenth of it."
+    ]
+    train(request(tmp_path, options={"lr": 0.01, "epochs": 4}), tmp_path / "learns")  # a warning would be an error
+
+
+def test_chance_is_not_told_from_a_handful_of_rows():
+    assert guessing(0.5, 20).includes(65)  # 50 + 1.645 * sqrt(0.25 / 20) * 100 = 68.4
+    assert not guessing(0.5, 20).includes(69)
+    assert not guessing(0.5, 19).includes(0)
+
+
+def test_a_perplexity_is_at_chance_if_all_tokens_are_alike():
+    assert Chance(500, maximise=False).includes(510)
+    assert not Chance(500, maximise=False).includes(499)
+
+
+@pytest.mark.filterwarnings("ignore:After 3 epochs")
 def test_more_patience_lets_a_training_go_on(tmp_path):
     def asked(patience):
         # nothing is learned, so that no epoch after the first is better

@@ -258,7 +258,7 @@ def test_the_command(place, tmp_path):
     )  # fmt: skip
     found = run_sentprobe(*given)
     assert found.returncode == 0, found.stderr
-    assert "translation/fr-en (reversed)" in found.stdout
+    assert "translation/en-fr (reversed)" in found.stdout
     assert "results, written to" in found.stderr
     run = Run.load(out)
     scored = [r for r in run if r.cell.dataset == "translation/en-fr" and r.cell.encoder != "copy"]
@@ -267,6 +267,23 @@ def test_the_command(place, tmp_path):
     assert run_sentprobe(*given).stdout == found.stdout
     assert run_sentprobe("show", str(out)).stdout == found.stdout
     assert run_sentprobe("compare", str(out)).returncode == 0
+
+
+def test_a_dictionary_of_other_languages_is_said(place, tmp_path):
+    # the few words that are spelled alike would be scored without a word
+    write(tmp_path / "en-de.txt", *(f"en{i} de{i}" for i in range(30)), "en1 fr1", "en2 fr2")
+    shared = f"{place / 'en.vec'},{place / 'fr.vec'}"
+    result = run_sentprobe("words", shared, "-d", str(tmp_path / "en-de.txt"), "-o", str(tmp_path / "run"))
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stderr.split())
+    assert "translation/en-de is in en and de, and" in said
+    assert "what it knows of de are words of other languages that are spelled alike" in said
+    assert "knows only 6 % of the pairs: is it of these languages?" in said
+    named = run_sentprobe(
+        "words", shared, "-d", str(place / "en-fr.txt"), "--languages", "fr-en", "-o", str(tmp_path / "named")
+    )
+    assert "of other languages" not in named.stderr
+    assert "is it of these languages" not in named.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from sentprobe.errors import UsageError
+from sentprobe.lab.alignment.maps import SideMap
 from sentprobe.lab.words.evaluation import EvaluationRequest
+from sentprobe.lab.words.languages import language_warning, languages_of_space
 from sentprobe.lab.words.set_names import language_of, set_name
-from sentprobe.lab.words.systems import SpaceCache, find_systems
-from tests.lab.words.material import alignment, files, rotation, vectors, write_vectors
+from sentprobe.lab.words.systems import MappedSpace, SpaceCache, SpacePair, find_systems
+from tests.lab.words.material import alignment, en, files, rotation, space, vectors, write_vectors
 
 
 @pytest.fixture
@@ -83,18 +85,56 @@ def test_systems_that_there_are_not(folder, tmp_path):
     ("evaluation", "paths", "reverse", "name", "language"),
     [
         ("translation", ("d/en-fr.5000-6500.txt.gz",), False, "translation/en-fr.5000-6500", "en-fr"),
-        ("translation", ("d/en-fr.5000-6500.txt",), True, "translation/fr-en.5000-6500 (reversed)", "fr-en"),
+        ("translation", ("d/en-fr.5000-6500.txt",), True, "translation/en-fr.5000-6500 (reversed)", "fr-en"),
         ("translation", ("d/pairs.tsv",), False, "translation/pairs", None),
         ("similarity", ("x/en-de/semeval17.csv",), False, "similarity/en-de.semeval17", "en-de"),
         ("similarity", ("x/en/semeval17.csv",), False, "similarity/en.semeval17", "en"),
         ("retrieval", ("t/tat.fra-eng.eng", "t/tat.fra-eng.fra"), False, "retrieval/tat.fra-eng", "eng-fra"),
-        ("retrieval", ("t/train.en.gz", "t/train.fr.gz"), True, "retrieval/train.fr-en (reversed)", "fr-en"),
+        ("retrieval", ("t/train.en.gz", "t/train.fr.gz"), True, "retrieval/train.en-fr (reversed)", "fr-en"),
         ("word_by_word", ("a.txt", "b.txt"), False, "word_by_word/a,b", None),
     ],
 )  # fmt: skip
 def test_names_and_languages_are_those_of_files(evaluation, paths, reverse, name, language):
     request = EvaluationRequest(evaluation=evaluation, files=paths, reverse=reverse)
     assert (set_name(request), language_of(request)) == (name, language)
+
+
+@pytest.mark.parametrize(
+    ("file", "languages"),
+    [
+        ("x/wiki.fr.vec", ("fr",)),
+        ("cc.de.300.bin.gz", ("de",)),
+        ("vectors-EN.txt", ("en",)),
+        ("en-qto.vec", ("en", "qto")),
+        ("glove.6B.300d.txt", ()),
+        ("numberbatch.txt", ()),
+    ],
+)
+def test_languages_of_spaces_are_in_their_names(file, languages):
+    assert languages_of_space(file) == languages
+
+
+@pytest.mark.parametrize(
+    ("names", "languages", "missing"),
+    [
+        (("en.vec", "fr.vec"), ("en", "fr"), ""),
+        (("en.vec", "fr.vec"), ("fr-CA", "en"), ""),  # in either direction, with a region
+        (("en.vec", "fr.vec"), ("en", "de"), "de"),
+        (("en-qto.vec", "en-qto.vec"), ("en", "fr"), "fr"),  # one space with the words of two languages
+        (("en-qto.vec", "en-qto.vec"), ("qto", "en"), ""),
+        (("en.vec", "fr.vec"), ("en", "en"), ""),  # similarity in one language
+        (("en.vec", "fr.vec"), ("eng", "fra"), ""),  # codes of two and three letters are not compared
+        (("en.vec", "mine.vec"), ("en", "de"), ""),  # of one side, nothing is known
+        (("en.vec", "fr.vec"), None, ""),
+    ],
+)
+def test_a_set_in_another_language_is_found(names, languages, missing):
+    sides = [MappedSpace(space(en(), vectors(), name), SideMap()) for name in names]
+    request = EvaluationRequest(evaluation="translation", files=("pairs.txt",), languages=languages)
+    warning = language_warning(SpacePair("made", *sides, "identity"), request)
+    assert bool(warning) == bool(missing)
+    if missing:
+        assert f"knows of {missing} are words of other languages that are spelled alike" in warning
 
 
 def test_languages_can_be_named():

@@ -11,12 +11,12 @@ criterion counts. Compared with the paper and its released code (MUSE):
   the mapping, and are not computed there.
 - Vectors are scaled before they are fed (``scale``): the learning rate is meant for coordinates of a certain size.
 - A vocabulary smaller than ``most_frequent`` is used as a whole.
-- Defaults are made for CPUs; ``hidden=2048 lr=0.1 epoch_size=1000000`` is what the paper does, at 40 times the time.
+- Defaults are made for CPUs; the preset ``paper`` is what the paper does, at 40 times the time.
   On rotated copies of a space and on English and French, the smaller discriminator and the higher rate suffice.
   ``dis_lambda=3`` needed fewer epochs for vectors of 50 dimensions, but diverged on English and French of 300.
 - ``updates=joint`` updates the mapping with the batch of the discriminator, from the same pass: less work per update.
   It is not what the paper does, and found 9 of 10 planted rotations where alternating updates found all.
-- The released code differs from the paper: ``smoothing=0.1 most_frequent=75000 dis_steps=5 decay=0.98 beta=0.001``.
+- The released code differs from the paper: the preset ``muse`` has its defaults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.core.arguments import Setting
+from sentprobe.core.arguments import Setting, Value
 from sentprobe.errors import SentProbeError
 from sentprobe.lab.alignment.method import Arrays, Matrices, Method, Problem
 from sentprobe.lab.alignment.methods._discriminator import Discriminator, cross_entropy
@@ -61,6 +61,16 @@ SETTINGS = {
     "epochs": Setting(5, "epochs"),
     "epoch_size": Setting(200_000, "source words per epoch; the paper's code has 1,000,000"),
 }
+PAPER: dict[str, Value] = {
+    "hidden": 2048, "layers": 2, "input_dropout": 0.1, "dropout": 0.0, "smoothing": 0.2, "most_frequent": 50_000,
+    "scale": 0.0, "batch": 32, "updates": "alternate", "dis_steps": 1, "dis_lambda": 1.0, "clip": 0.0, "beta": 0.01,
+    "lr": 0.1, "decay": 0.95, "shrink": 0.5, "shrink_from": 1, "epochs": 5, "epoch_size": 1_000_000,
+}  # fmt: skip
+"""Conneau et al. 2018, section 3 of their paper; it does not print epochs and their size, which are those of MUSE."""
+MUSE: dict[str, Value] = {
+    **PAPER, "smoothing": 0.1, "most_frequent": 75_000, "dis_steps": 5, "beta": 0.001, "decay": 0.98, "shrink_from": 2,
+}  # fmt: skip
+"""The defaults of MUSE's unsupervised.py, at revision 3159355."""
 HALF = np.float32(0.5)
 """The share of source words in the loss of the mapping, a mean over the words of both sides."""
 
@@ -273,6 +283,7 @@ alignment_method = Method(
     solve,
     dictionary="unused",
     settings=SETTINGS,
+    presets={"paper": PAPER, "muse": MUSE},
     refine=5,
     seeded=True,
     order=40,

@@ -40,7 +40,7 @@ from sentprobe.lab.training.lm.corpora import (
 )
 from sentprobe.lab.training.lm.model import ARCHITECTURE, LanguageModel, build_model, model_sizes, transformers_config
 from sentprobe.lab.training.lm.tokens import SPECIAL, Tokens, smoothed
-from sentprobe.lab.training.objective import Objective, Prepared, perplexity_of
+from sentprobe.lab.training.objective import Chance, Objective, Prepared, perplexity_of
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import TrainingRequest
 from sentprobe.lab.training.sources import DEV
@@ -129,6 +129,7 @@ def prepare(plan: TrainingPlan, kind: LanguageModelKind) -> Prepared:
         PERPLEXITY,
         token_inputs(tokens, request, facts),
         maximise=False,
+        chance={PERPLEXITY: Chance(len(tokens), maximise=False)},
         files=tokens.files(sizes.positions),
         transformers=transformers_config(sizes, languages, kind.causal),
     )

@@ -35,7 +35,7 @@ from sentprobe.lab.training.mt.corpora import (
 from sentprobe.lab.training.mt.initial_weights import SETTINGS as INITIAL_SETTINGS
 from sentprobe.lab.training.mt.initial_weights import InitialWeights, load_starts, note_starts, start_tokens
 from sentprobe.lab.training.mt.model import TranslationModel, translate
-from sentprobe.lab.training.objective import Prepared, perplexity_of
+from sentprobe.lab.training.objective import Chance, Prepared, perplexity_of
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.seq2seq import DECODED, bleu_facts
 from sentprobe.lab.training.sources import DEV, TRAIN
@@ -102,6 +102,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         str(settings["select"]),
         token_inputs(tokens, request, facts),
         maximise=settings["select"] == BLEU,
+        chance={PERPLEXITY: Chance(len(tokens), maximise=False)},
         files=tokens.files(sizes.positions),
         transformers={**transformers_config(sizes, languages, causal=False), "architectures": ["XLMModel"]},
     )

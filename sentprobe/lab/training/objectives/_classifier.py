@@ -15,7 +15,7 @@ from sentprobe.core.arguments import Setting, Settings
 from sentprobe.errors import DataError
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.training.examples import Examples, Stream
-from sentprobe.lab.training.objective import Loss, Prepared
+from sentprobe.lab.training.objective import Loss, Prepared, guessing
 from sentprobe.lab.training.plan import LABEL, EncoderInputs, TrainingPlan
 from sentprobe.lab.training.rows import DataRow
 
@@ -121,7 +121,9 @@ def prepare_classifier(
 
     lengths = np.stack([train.sequences[text].lengths for text in texts])
     stream = Stream("train", lengths, lambda rows: collate(train, rows))
-    return Prepared(model, (stream,), evaluate, "accuracy", inputs)
+    largest_class = np.bincount(dev.numbers[LABEL]).max() / len(dev)
+    chance = {"accuracy": guessing(float(largest_class), len(dev))}
+    return Prepared(model, (stream,), evaluate, "accuracy", inputs, chance=chance)
 
 
 def _read(

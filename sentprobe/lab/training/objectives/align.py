@@ -26,9 +26,10 @@ from sentprobe.core.arguments import Setting, Settings
 from sentprobe.core.reader import read_tsv
 from sentprobe.encoders import encoder_info, load
 from sentprobe.errors import DataError, SentProbeWarning, UsageError
+from sentprobe.lab.networks.architectures.bow import BagOfWords, WeightedBag
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.training.examples import Examples, Stream, batches_by_length
-from sentprobe.lab.training.objective import Loss, Objective, Prepared
+from sentprobe.lab.training.objective import Loss, Objective, Prepared, guessing
 from sentprobe.lab.training.objectives._classifier import features
 from sentprobe.lab.training.objectives.nli import LABELS, UNLABELLED, label_number, load_nli_head
 from sentprobe.lab.training.plan import EncoderInputs, TrainingPlan
@@ -42,7 +43,9 @@ TEXTS = 4096
 EVALUATION_BATCH = 256
 MAX_NEGATIVES = 0.5
 """With a larger weight, the loss of a vector y that grows is (1 - 2 negatives) times its length, and has no bound."""
-LOSS, ACCURACY = "alignment loss", "XNLI accuracy"
+LOSS, ACCURACY, RETRIEVAL = "alignment loss", "XNLI accuracy", "retrieval P@1"
+SMALL = 0.1
+"""How large the numbers of an untrained bag of words are beside those of the teacher."""
 
 
 class AlignBatch(NamedTuple):
@@ -124,6 +127,8 @@ def prepare(plan: TrainingPlan) -> Prepared:
             f"The encoder {plan.request.encoder} has no weights but its word vectors, and these stay as they are: add "
             "--fine-tune."
         )
+    if not plan.request.vectors:
+        _shrink_words(model.encoder, train.vectors)
     judge = _judge(xnli, name, plan, inputs) if xnli else None
     same = _same_pairs(dev)
 
@@ -144,7 +149,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         for at in range(0, len(x), EVALUATION_BATCH):
             nearest = torch.cdist(x[at : at + EVALUATION_BATCH], y).argmin(1)
             right += int(same(np.arange(at, at + len(nearest)), nearest.numpy()).sum())
-        scores = {LOSS: total, "retrieval P@1": 100 * right / len(x)}
+        scores = {LOSS: total, RETRIEVAL: 100 * right / len(x)}
         return scores if judge is None else {ACCURACY: judge(model.encoder), **scores}
 
     lengths = train.examples.sequences["target"].lengths[None]
@@ -154,8 +159,28 @@ def prepare(plan: TrainingPlan) -> Prepared:
         before = {f"{key} before training": value for key, value in evaluate().items()}
     model.train()
     selection = LOSS if judge is None or select == "loss" else ACCURACY
-    facts = {"teacher": name, "loss": model.loss, **before}
-    return Prepared(model, (stream,), evaluate, selection, inputs, maximise=selection == ACCURACY, facts=facts)
+    return Prepared(
+        model,
+        (stream,),
+        evaluate,
+        selection,
+        inputs,
+        maximise=selection == ACCURACY,
+        chance={RETRIEVAL: guessing(1 / len(dev.vectors), len(dev.vectors))},
+        facts={"teacher": name, "loss": model.loss, **before},
+    )
+
+
+@torch.no_grad()
+def _shrink_words(encoder: SentenceEncoder, vectors: NDArray[np.float32]) -> None:
+    """Make the learned vectors of a bag of words small beside the teacher's vectors (n, size).
+
+    They are its output, and Adam moves a number by no more than the learning rate: large random vectors of words that
+    are in a few sentences would still be random at the end of training.
+    """
+    if isinstance(encoder.body, BagOfWords | WeightedBag):
+        deviation = float(np.sqrt(np.mean(np.square(vectors[:TEXTS], dtype=np.float64))))
+        encoder.inputs.learned.weight *= SMALL * deviation / encoder.inputs.learned.weight[1:].std()
 
 
 class _TaughtSentences(NamedTuple):

@@ -10,6 +10,7 @@ is what makes it fast: an optimiser would go through all vectors at every step.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from sentprobe.lab.networks.architectures.ngrams import BagOfNgrams, hash_bigram
 from sentprobe.lab.networks.encoder import SentenceEncoder
 from sentprobe.lab.networks.sequences import padding_mask
 from sentprobe.lab.training.examples import Examples, Stream
-from sentprobe.lab.training.objective import Loss, Objective, Prepared
+from sentprobe.lab.training.objective import Chance, Loss, Objective, Prepared
 from sentprobe.lab.training.plan import TrainingPlan
 
 FIELDS = ("text",)
@@ -160,7 +161,9 @@ def prepare(plan: TrainingPlan) -> Prepared:
 
     stream = Stream("train", text.lengths, text.padded)
     selection = "" if dev is None else "loss"
-    return Prepared(model, (stream,), evaluate, selection, inputs, maximise=False, update=update)
+    # of vectors that are 0: every word, and every wrong one, is as likely as not
+    chance = {"loss": Chance((1 + int(plan.settings["negatives"])) * math.log(2), maximise=False)}
+    return Prepared(model, (stream,), evaluate, selection, inputs, maximise=False, chance=chance, update=update)
 
 
 @torch.no_grad()

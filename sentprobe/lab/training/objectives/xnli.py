@@ -23,7 +23,7 @@ from sentprobe.lab.training.lm.model import ARCHITECTURE, PairBatch, PairClassif
 from sentprobe.lab.training.lm.preparation import token_inputs
 from sentprobe.lab.training.lm.pretrained import PretrainedModel, open_start
 from sentprobe.lab.training.lm.tokens import Tokens
-from sentprobe.lab.training.objective import Objective, Prepared
+from sentprobe.lab.training.objective import Objective, Prepared, guessing
 from sentprobe.lab.training.objectives.nli import FIELDS, LABELS, label_number
 from sentprobe.lab.training.plan import LABEL, TrainingPlan
 from sentprobe.lab.training.sources import DEV, TRAIN, describe_sources
@@ -66,18 +66,16 @@ def prepare(plan: TrainingPlan) -> Prepared:
     trained_on = [pairs.language for pairs in train]
     supervised = {pairs.language for pairs in dev} & set(trained_on)
 
+    chosen = [pairs for pairs in dev if pairs.language in supervised or not supervised or settings["select"] == "all"]
+
     def evaluate() -> dict[str, float]:
         accuracies = {pairs.language: accuracy(model, pairs) for pairs in dev}
-        chosen = [
-            value
-            for name, value in accuracies.items()
-            if name in supervised or not supervised or settings["select"] == "all"
-        ]
         return {
-            "accuracy": sum(chosen) / len(chosen),
+            "accuracy": sum(accuracies[pairs.language] for pairs in chosen) / len(chosen),
             **{f"accuracy {name}": value for name, value in accuracies.items()},
         }
 
+    labels = np.concatenate([pairs.examples.numbers[LABEL] for pairs in chosen])
     samples = int(settings["samples"]) or sum(len(pairs.examples) for pairs in train)
     weights = samples / sum(len(pairs.examples) for pairs in train)
     streams = tuple(
@@ -91,6 +89,7 @@ def prepare(plan: TrainingPlan) -> Prepared:
         evaluate,
         "accuracy",
         token_inputs(tokens, request, facts),
+        chance={"accuracy": guessing(float(np.bincount(labels).max()) / len(labels), len(labels))},
         files=tokens.files(sizes.positions),
         transformers={
             **transformers_config(sizes, start.languages, causal=False),

@@ -24,6 +24,7 @@ from sentprobe.lab.training.objective import Loss
 from sentprobe.lab.training.plan import TrainingPlan
 from sentprobe.lab.training.request import make_request
 from sentprobe.lab.training.train import train
+from sentprobe.lab.words.languages import languages_of_space
 from tests.lab.networks.folders import sealed
 from tests.lab.training.lm.tiny import request, sentences, texts, write
 from tests.lab.training.test_codes import ORACLE
@@ -127,6 +128,7 @@ def test_it_is_an_encoder_at_every_checkpoint(trained):
     pytest.importorskip("transformers")
     folder, _ = trained
     best = load_encoder(f"trained:{folder.path}?lang=en")
+    assert best.languages == ("en", "qto")  # a run on sets in others says so
     same = load_encoder(f"hf:{folder.path}?lang=en")
     np.testing.assert_array_equal(best(TEXTS), same(TEXTS))
     assert best.identity.name == "model"
@@ -381,6 +383,7 @@ def test_everything_is_in_the_config_and_the_card(trained):
     folder, _ = trained
     config = read_json(folder.path / "config.json")
     assert config["lang2id"] == {"en": 0, "qto": 1}
+    assert languages_of_space(str(folder.path)) == ("en", "qto")
     assert config["data"]["train en-qto"][1]["name"] == "0.qto"
     card = (folder.path / "card.md").read_text()
     assert "train en-qto" in card
