@@ -33,9 +33,9 @@ def language_problem(encoder: object, language: str | None, texts: Sequence[str]
     >>> language_problem(English(), "fi", []), language_problem(English(), "en-GB", [])
     ('was made for en, not for fi', '')
     """
-    code = _canonical(language)
+    code = canonical_code(language)
     if languages := stated_languages(encoder):
-        if not code or code in map(_canonical, languages):
+        if not code or code in map(canonical_code, languages):
             return ""  # the word of its author counts, whatever the vocabulary
         stated = ", ".join(languages) if len(languages) <= MAX_NAMED else f"{len(languages)} other languages"
         return f"was made for {stated}, not for {code}"
@@ -53,7 +53,8 @@ def stated_languages(encoder: object) -> tuple[str, ...]:
     return languages
 
 
-def _canonical(language: str | None) -> str:
+def canonical_code(language: str | None) -> str:
+    """The one code of a language that may have several: ``no`` of ``nb`` and of ``nb-NO``; empty if it is unknown."""
     code = code_of(language)
     return LANGUAGE_ALIASES.get(code, code)
 

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from sentprobe.core.files import plain_name
-from sentprobe.corpus.languages import LANGUAGE_ALIASES, code_of
-from sentprobe.encoders.languages import stated_languages
+from sentprobe.encoders.languages import canonical_code, stated_languages
 from sentprobe.encoders.schemes.family import Family
 from sentprobe.errors import DataError
 from sentprobe.lab.words.evaluation import EvaluationRequest
@@ -35,7 +34,7 @@ def language_warning(pair: SpacePair | EncoderPair, request: EvaluationRequest) 
     if of_set is None or not all(sides):
         return ""
     of_pair = tuple(dict.fromkeys(code for side in sides for code in side))
-    missing = [code for code in dict.fromkeys(map(_canonical, of_set)) if not _may_be_among(code, of_pair)]
+    missing = [code for code in dict.fromkeys(map(canonical_code, of_set)) if not _may_be_among(code, of_pair)]
     if not missing:
         return ""
     return (
@@ -72,14 +71,9 @@ def _languages_of_sides(pair: SpacePair | EncoderPair) -> tuple[tuple[str, ...],
     return tuple(languages_of_space(side.space.name) for side in (pair.source, pair.target))
 
 
-def _canonical(language: str) -> str:
-    code = code_of(language)
-    return LANGUAGE_ALIASES.get(code, code)
-
-
 def _may_be_among(code: str, languages: tuple[str, ...]) -> bool:
     """Whether a language is one of several; codes of two and of three letters are not compared."""
     return any(
         code == stated or (len(code) != len(stated) and not any(map(_PRIVATE.fullmatch, (code, stated))))
-        for stated in map(_canonical, languages)
+        for stated in map(canonical_code, languages)
     )
