@@ -30,7 +30,7 @@ RECIPES = "recipes"
 FORMAT = 5
 RETRACTED = "gone"
 """The kind of a record that retracts earlier records of its cell."""
-REDO_MISSING = "The same command computes what is missing."
+REDO_MISSING = "The command that made the run computes what is missing."
 SHOWN = 3
 """Damaged lines that are reported one by one."""
 _KEY = re.compile(rb'"key":"([0-9a-f]{16})"')

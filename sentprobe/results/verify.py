@@ -32,7 +32,7 @@ RESAMPLED, CHOSEN_ARRAY = f"{AUXILIARY_PREFIX}resampled", f"{AUXILIARY_PREFIX}ch
 """Which test rows retrained probes have right, and those that resampled dev rows choose; a bit per row."""
 FOLD_ARRAY = "fold"
 """The fold that tested each row, of results in folds."""
-REDO_CELL = "The same command computes it again."
+REDO_CELL = "The command that made the run computes it again."
 SCORE_TOLERANCE = 1e-9
 
 Arrays = Mapping[str, npt.NDArray[Any]]

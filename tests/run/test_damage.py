@@ -111,7 +111,7 @@ def test_an_edited_record_is_reported_left_out_and_recomputed(made, run, old, ne
     (i,) = [i for i, line in enumerate(lines) if victim.key.encode() in line]
     lines[i] = re.sub(old, new, lines[i], count=1)
     path.write_bytes(b"".join(lines))
-    found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*`sentprobe run` command")
+    found = damaged(run.folder, rf"results\.jsonl:{i + 1}: .*The command that made the run computes")
     assert {r.key for r in found} == {r.key for r in run} - {victim.key}
     cells = {s.name: s.cells for s in summarise(found).sets}
     assert cells["own/one"][0] is None
